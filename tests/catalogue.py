@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
-from gbrank.commands.shared import documented_parameters
+from gbrank.commands.parameters import documented_parameters
 from gbrank.common.table import Table
 from gbrank.fit.known_elsewhere import LIBRARIES, TABLE
 from gbrank.measures.measure_registry import MeasureFacts, list_measures

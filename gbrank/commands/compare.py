@@ -34,7 +34,6 @@ For example:
 """
 
 import argparse
-import inspect
 import json
 import sys
 from collections.abc import Sequence
@@ -45,15 +44,8 @@ import joblib
 
 from gbrank.commands.data_files import add_table_options
 from gbrank.commands.outputs import check_picture
-from gbrank.commands.shared import (
-    add,
-    add_output,
-    add_plugin,
-    documented_parameters,
-    import_plugins,
-    printable,
-    write_picture,
-)
+from gbrank.commands.parameters import add_parameters, given_parameters, parameters_of
+from gbrank.commands.shared import add, add_plugin, import_plugins, printable, write_picture
 from gbrank.commands.splits import add_split, read_split
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import refuse_twice, unknown_name
@@ -69,11 +61,7 @@ RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
 MEASURES = ("ndcg@10",)
 CUBIC_QUERIES = 200
 
-BUDGET = {
-    name: parameter.default
-    for name, parameter in inspect.signature(ranker_from_name).parameters.items()
-    if name not in ("name", "eval_metric")
-}
+BUDGET = parameters_of(ranker_from_name, "name", "eval_metric")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -82,35 +70,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--data PATH ...", f"{text} (default: {CUBIC_QUERIES} artificial queries)")
     add(parser, "--rankers NAME ...", f"what to compare (default: {' '.join(RANKERS)})")
     add(parser, "--measures MEASURE ...", f"what to measure (default: {' '.join(MEASURES)})")
-    add(parser, "--seeds N", "repetitions of each fit (default: 5)", default=5)
+    add(parser, "--seeds N", "repetitions of each fit", default=5)
     add(parser, "--baseline NAME", "what to compare with (default: the first ranker)")
-    add_output(parser, "--results FOLDER", "keep what is done in this folder")
-    add_output(parser, "--json FILE", "write the numbers to this file", check_folder)
-    add_output(parser, "--picture FILE", "draw the numbers to this file", check_picture)
-    add_output(
-        parser, "--seconds-picture FILE", "draw the measures against CPU seconds", check_picture
-    )
+    add(parser, "--results FOLDER", "keep what is done in this folder", written=True)
+    add(parser, "--json FILE", "write the numbers to this file", written=check_folder)
+    add(parser, "--picture FILE", "draw the numbers to this file", written=check_picture)
+    text = "draw the measures against CPU seconds"
+    add(parser, "--seconds-picture FILE", text, written=check_picture)
     add(parser, "--jobs N", "processes (default: all)", dest="n_jobs")
     add_table_options(parser, "features", "categorical", "unjudged")
     add_split(parser, validated=True)
     text = "column with the names of documents, for TREC runs among the rankers"
     add(parser, "--docid COLUMN", text)
     add_plugin(parser)
-    group = parser.add_argument_group("budget of every ranker")
-    documented = documented_parameters(ranker_from_name)
-    for name, default in BUDGET.items():
-        text, kind = documented[name][1], {"type": type(default), "default": default}
-        metavar = "N" if isinstance(default, int) else "X"
-        usage = f"--{name.replace('_', '-')} {metavar}"
-        add(group, usage, f"{text} (default: {default})", **kind)
+    add_parameters(parser, "budget of every ranker", ranker_from_name, BUDGET)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Compare rankers, print a table, and write JSON and a picture."""
     names = arguments.rankers or list(RANKERS)
     measures = arguments.measures or list(MEASURES)
-    budget = {name: getattr(arguments, name) for name in BUDGET}
-    budget["eval_metric"] = measures[0]
+    budget = given_parameters(arguments, BUDGET) | {"eval_metric": measures[0]}
     refuse_twice("--rankers", names)
     datasets, given = _read_all(arguments, names)
     rankers: dict[str, Any] = {

@@ -79,9 +79,9 @@ def add_table_options(parser: argparse.ArgumentParser, *more: str) -> None:
         add(parser, "--categorical COLUMN ...", text, dest="categorical_feature")
     if "unjudged" in more:
         text = "what to do with documents whose label is -1 or, in a table, missing: leave them "
-        text += "out, or label them 0 (default: refuse)"
+        text += "out, or label them 0"
         choices = ["refuse", "drop", "irrelevant"]
-        parser.add_argument("--unjudged", choices=choices, default="refuse", help=text)
+        add(parser, "--unjudged WHAT", text, choices=choices, metavar=None, default="refuse")
 
 
 def read_labelled(

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 from gbrank.commands.outputs import check_picture
-from gbrank.commands.shared import add, add_output, write_picture
+from gbrank.commands.shared import add, write_picture
 from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
 from gbrank.datasets import make_cubic
@@ -32,11 +32,10 @@ MEASURES = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank demo`."""
-    text = "where the picture goes (default: gbrank-demo.png)"
-    add_output(parser, "--output PATH", text, check_picture, default="gbrank-demo.png")
-    text = "how many queries to make, at least 3 (default: 1,000)"
-    add(parser, "--queries N", text, default=1000)
-    add(parser, "--seed N", "seed of data and training (default: 0)", default=0)
+    text, name = "where the picture goes", "gbrank-demo.png"
+    add(parser, "--output PATH", text, written=check_picture, default=name)
+    add(parser, "--queries N", "how many queries to make, at least 3", default=1000)
+    add(parser, "--seed N", "seed of data and training", default=0)
 
 
 def run(arguments: argparse.Namespace) -> None:

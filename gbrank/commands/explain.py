@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from gbrank.commands.data_files import add_files, read_labelled
 from gbrank.commands.outputs import check_html
-from gbrank.commands.shared import add, add_output, columns_of, load_any, load_trees
+from gbrank.commands.shared import add, columns_of, load_any, load_trees
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import unknown_name
 from gbrank.data.ids import as_list
@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--against PATH", text)
     add(parser, "--docid COLUMN", "what documents are called, in the table and in TREC runs")
     text = "write a page with the table and a picture instead of printing it"
-    add_output(parser, "--html PATH", text, check_html)
+    add(parser, "--html PATH", text, written=check_html)
 
 
 def run(arguments: argparse.Namespace) -> None:

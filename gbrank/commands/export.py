@@ -14,7 +14,7 @@ import argparse
 import json
 from typing import Any
 
-from gbrank.commands.shared import add, add_output, load_trees
+from gbrank.commands.shared import add, load_trees
 from gbrank.common.argument_error import ArgumentError
 from gbrank.datasets.text_files import read_bytes, read_lines
 from gbrank.export import export_model
@@ -26,7 +26,7 @@ USAGE = "gbrank export --model FOLDER --format FORMAT --output PATH [options]"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank export`."""
     add(parser, "--model FOLDER", "folder of a model", required=True)
-    add_output(parser, "--output PATH", "the file to write", required=True)
+    add(parser, "--output PATH", "the file to write", written=True, required=True)
     add_form(parser)
     text = "JSON with Elasticsearch's feature_extractors of the model, for --format elasticsearch"
     add(parser, "--extractors FILE", text)

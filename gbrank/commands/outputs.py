@@ -14,7 +14,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     _refuse_inputs(arguments)
     for name, check in arguments.outputs.items():
         path = getattr(arguments, name)
-        if check is not None and path is not None:
+        if callable(check) and path is not None:
             check(path, f"--{name.replace('_', '-')}")
 
 

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_documents
-from gbrank.commands.shared import add, add_output
+from gbrank.commands.shared import add
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
 from gbrank.datasets.table_files import BATCH_ROWS, is_table, write_tables
@@ -52,12 +52,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank predict`."""
     add_files(parser)
     add(parser, "--model FOLDER", "folder of a model", required=True)
-    add_output(parser, "--output PATH", "where to write (default: -, standard output)", default="-")
-    parser.add_argument(
-        "--format", choices=["scores", "trec"], default="scores", help="(default: scores)"
-    )
+    add(parser, "--output PATH", "where to write; - is standard output", written=True, default="-")
+    text, kinds = "what to write", ["scores", "trec"]
+    add(parser, "--format KIND", text, choices=kinds, metavar=None, default="scores")
     add(parser, "--probability", "write probabilities instead of scores")
-    add(parser, "--run-name NAME", "(default: gbrank)", type=_word, default="gbrank")
+    text = "the run's name in TREC's format"
+    add(parser, "--run-name NAME", text, type=_word, default="gbrank")
     add(parser, "--docid COLUMN", "names of documents in tables, for --format trec")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from gbrank.commands.data_files import add_files, read_labelled
 from gbrank.commands.outputs import check_html
-from gbrank.commands.shared import add, add_output, add_plugin, columns_of, load_any, printable
+from gbrank.commands.shared import add, add_plugin, columns_of, load_any, printable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.plots.report import report
 
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank report`."""
     add_files(parser, "unjudged")
     add(parser, "--model PATH", "folder of a model, or the file of a booster", required=True)
-    add_output(parser, "--html PATH", "where the page goes", check_html, required=True)
+    add(parser, "--html PATH", "where the page goes", written=check_html, required=True)
     text = "what to compare it with: a model's folder or file, a TREC run, or a column of tables"
     add(parser, "--against PATH", text)
     text = (

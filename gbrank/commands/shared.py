@@ -3,15 +3,13 @@
 import argparse
 import importlib
 import importlib.util
-import inspect
 import json
 import math
 import os
-import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.files import replaced
@@ -21,31 +19,25 @@ if TYPE_CHECKING:
 
     from gbrank.ranker import GBRanker
 
-PathCheck: TypeAlias = Callable[[str, str], None]  # of a path, and the name of its option
 
+def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: Any) -> None:
+    """Add "--flag" for a switch, "--flag N" or X for a number, "--flag NAME ..." for a list.
 
-def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: object) -> None:
-    """Add "--flag" for a switch, "--flag N" for an integer, "--flag NAME ..." for a list."""
+    Its default stands in the text. Of a path that is written, `written` is what refuses, before any
+    work, what cannot be (see `check_outputs`), or True.
+    """
     flag, *value = usage.split()
-    kind: dict[str, Any] = {"metavar": value[0]} if value else {"action": "store_true"}
-    if value == ["N"]:
-        kind["type"] = int
-    elif value[1:]:
+    if "written" in options:
+        name = flag.strip("-").replace("-", "_")
+        parser.get_default("outputs")[name] = options.pop("written")
+    kind: dict[str, Any] = {"action": "store_true"}
+    if value:
+        kind = {"metavar": value[0], "type": {"N": int, "X": float}.get(value[0], str)}
+    if value[1:]:
         kind |= {"nargs": "+", "action": "extend"}
+    if options.get("default") not in (None, []):
+        text += f" (default: {options['default']})"
     parser.add_argument(flag, help=text, **kind | options)
-
-
-def add_output(
-    parser: argparse.ArgumentParser,
-    usage: str,
-    text: str,
-    check: PathCheck | None = None,
-    **more: Any,
-) -> None:
-    """Add an option that is written, perhaps with what refuses, before any work, what cannot be."""
-    add(parser, usage, text, **more)
-    name = usage.split()[0].strip("-").replace("-", "_")
-    parser.get_default("outputs")[name] = check
 
 
 def printable(path: str) -> str:
@@ -106,18 +98,6 @@ def _without_nan(content: object) -> Any:
     if isinstance(content, dict):
         return {key: _without_nan(value) for key, value in content.items()}
     return None if isinstance(content, float) and math.isnan(content) else content
-
-
-def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
-    """Return type and text of each parameter of a function, or of a class and those it extends."""
-    result: dict[str, tuple[str, str]] = {}
-    for part in reversed(getattr(item, "__mro__", [item])):
-        text = inspect.cleandoc(part.__doc__ or "")
-        section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.S | re.M)
-        entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
-        for names, kind, description in entry.findall(section[1] if section else ""):
-            result.update(dict.fromkeys(names.split(", "), (kind, " ".join(description.split()))))
-    return result
 
 
 def add_plugin(parser: argparse.ArgumentParser) -> None:

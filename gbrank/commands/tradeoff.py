@@ -16,7 +16,7 @@ from typing import Any
 
 from gbrank.commands.data_files import add_files
 from gbrank.commands.outputs import check_html, check_model, check_picture
-from gbrank.commands.shared import add, add_output, add_plugin, write_picture
+from gbrank.commands.shared import add, add_plugin, write_picture
 from gbrank.commands.splits import add_split, read_split
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
@@ -32,23 +32,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--labels COLUMN ...", "columns of tables that are other labels", required=True)
     add(parser, "--measure MEASURE", 'the second goal, such as "ndcg@10[margin]"', required=True)
     text = f"shares of its best value to ask for (default: {' '.join(map(str, LEVELS))})"
-    parser.add_argument("--levels", nargs="+", type=float, metavar="X", help=text)
+    add(parser, "--levels X ...", text)
     text = "in place of levels: weights of the second goal's objective"
-    parser.add_argument("--weights", nargs="+", type=float, metavar="X", help=text)
+    add(parser, "--weights X ...", text)
     add(parser, "--objective NAME", "the first goal's objective (default: GBRanker's)")
     text = "the first goal's measure (default: ndcg@10)"
     add(parser, "--metric MEASURE", text, dest="eval_metric")
-    add(parser, "--n-estimators N", "rounds of each ranker (default: GBRanker's)", type=int)
-    text = "share of the queries that is set aside (default: 0.25)"
-    add(parser, "--validation-fraction X", text, type=float, default=0.25)
-    add(parser, "--random-state N", "seed (default: 0)", default=0)
+    add(parser, "--n-estimators N", "rounds of each ranker (default: GBRanker's)")
+    add(parser, "--validation-fraction X", "share of the queries that is set aside", default=0.25)
+    add(parser, "--random-state N", "seed", default=0)
     text = "rankers that are trained at once (default: one for each processor)"
     add(parser, "--jobs N", text, dest="n_jobs")
-    add_output(parser, "--results FOLDER", "keep each ranker here, and go on from what is there")
-    add_output(parser, "--picture FILE", "draw the trade-off", check_picture)
-    add_output(parser, "--html FILE", "write a page with the table and the picture", check_html)
+    text = "keep each ranker here, and go on from what is there"
+    add(parser, "--results FOLDER", text, written=True)
+    add(parser, "--picture FILE", "draw the trade-off", written=check_picture)
+    add(parser, "--html FILE", "write a page with the table and the picture", written=check_html)
     add(parser, "--choose NAME", "the ranker of the table to save")
-    add_output(parser, "--model FOLDER", "where it goes", check_model)
+    add(parser, "--model FOLDER", "where it goes", written=check_model)
     add_plugin(parser)
 
 

@@ -20,23 +20,16 @@ For example:
 """
 
 import argparse
-import inspect
-import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, get_args
+from typing import Any
 
 from gbrank.commands.data_files import add_files, read_labelled, read_numbers
 from gbrank.commands.outputs import check_model
-from gbrank.commands.shared import (
-    add,
-    add_output,
-    add_plugin,
-    documented_parameters,
-    validation_curve,
-)
+from gbrank.commands.parameters import add_parameters, given_parameters, parameters_of
+from gbrank.commands.shared import add, add_plugin, validation_curve
 from gbrank.data.batches import learn_schema
 from gbrank.data.columns import COLUMNS
 from gbrank.fit.loop import FitInterrupted
@@ -44,20 +37,13 @@ from gbrank.ranker import GBRanker
 
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
 
-# The parameters of GBRanker become options, except `verbose`: that is --quiet.
-PARAMETERS = {
-    name: parameter
-    for name, parameter in inspect.signature(GBRanker, eval_str=True).parameters.items()
-    if name != "verbose"
-}
-SEVERAL = {"context": "KIND", "constraints": "CONSTRAINT"}  # options of several texts
-DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the same model
+PARAMETERS = parameters_of(GBRanker, "verbose")  # that is --quiet
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank train`."""
     add_files(parser, "features", "categorical", "unjudged")
-    add_output(parser, "--model FOLDER", "where the model goes", check_model, required=True)
+    add(parser, "--model FOLDER", "where the model goes", written=check_model, required=True)
     add(parser, "--valid FILE ...", "validation data", action="store", dest="eval_set")
     text = "columns of tables that are other labels, for objectives, measures and constraints: "
     add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
@@ -67,66 +53,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if column.option:
             add(parser, column.option, column.help, dest=name)
     text = "write here what the same command, if it is killed, goes on from (see GBRanker.fit)"
-    add_output(parser, "--checkpoint FOLDER", text)
-    text = "rounds between two checkpoints (default: 50)"
-    add(parser, "--checkpoint-rounds N", text, default=50)
+    add(parser, "--checkpoint FOLDER", text, written=True)
+    add(parser, "--checkpoint-rounds N", "rounds between two checkpoints", default=50)
     text = "how long the fit may take, instead of a number of rounds"
     add(parser, "--time-limit SECONDS", text, type=float)
     add(parser, "--quiet", "show no progress bar")
     add_plugin(parser)
-    add_parameters(parser, PARAMETERS)
+    add_ranker(parser)
 
 
-def add_parameters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
-    """Add options for parameters of GBRanker."""
-    group = parser.add_argument_group("parameters of GBRanker")
-    documentation = documented_parameters(GBRanker)
-    for name in names:
-        parameter = PARAMETERS[name]
-        flag, options = _option(name, parameter.annotation)
-        kind, text = documentation[name]
-        default = DEFAULTS.get(name, parameter.default)
-        note = kind.removesuffix(", optional")
-        if default is not None:
-            note += f"; default: {default}"
-        text = f"{text} ({note})".replace("`", "").replace("%", "%%")
-        group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **options)
-
-
-def _option(name: str, annotation: object) -> tuple[str, dict[str, Any]]:
-    """Return the flag of a parameter, and how argparse reads it: as text where it may be text."""
-    if name == "eval_metric":
-        return "--metric", {"nargs": "+", "action": "extend", "metavar": "MEASURE"}
-    if name in SEVERAL:
-        return f"--{name}", {"nargs": "+", "action": "extend", "metavar": SEVERAL[name]}
-    if name == "booster_params":
-        return "--booster-param", {"type": _pair, "action": "append", "metavar": "KEY=VALUE"}
-    flag = f"--{name.replace('_', '-')}"
-    kinds = {str: "TEXT", int: "N", float: "X"}
-    accepted = (annotation, *get_args(annotation))
-    if int in accepted and str in accepted:
-        return flag, {"type": _integer_or_text, "metavar": "N"}
-    if bool in accepted:
-        return flag, {"action": argparse.BooleanOptionalAction}
-    kind = next(kind for kind in kinds if kind in accepted)
-    return flag, {"type": kind, "metavar": kinds[kind]}
-
-
-def _integer_or_text(text: str) -> int | str:
-    try:
-        return int(text)
-    except ValueError:
-        return text
-
-
-def _pair(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
-    try:
-        return key, json.loads(value)
-    except json.JSONDecodeError:
-        return key, value
+def add_ranker(parser: argparse.ArgumentParser, *without: str) -> None:
+    """Add options for parameters of GBRanker; the same command makes the same model."""
+    names = [name for name in PARAMETERS if name not in without]
+    add_parameters(parser, "parameters of GBRanker", GBRanker, names, random_state=0)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -159,9 +98,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def ranker_of(arguments: argparse.Namespace) -> GBRanker:
     """Return the unfitted ranker with the parameters that are given."""
-    given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
-    parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
-    return GBRanker(**parameters)
+    given = given_parameters(arguments, PARAMETERS)
+    return GBRanker(**given | {"booster_params": dict(given.get("booster_params", ()))})
 
 
 @contextmanager

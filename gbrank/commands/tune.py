@@ -18,9 +18,9 @@ from typing import Any
 
 from gbrank.commands.data_files import add_files
 from gbrank.commands.outputs import check_model
-from gbrank.commands.shared import add, add_output, add_plugin
+from gbrank.commands.shared import add, add_plugin
 from gbrank.commands.splits import read_groups
-from gbrank.commands.train import PARAMETERS, add_parameters, noted_interrupt, ranker_of
+from gbrank.commands.train import add_ranker, noted_interrupt, ranker_of
 from gbrank.common.argument_error import ArgumentError
 from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.evaluation.search_space import TUNED
@@ -32,21 +32,21 @@ USAGE = "gbrank tune FILE [FILE ...] --model FOLDER [--minutes X] [options]"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank tune`."""
     add_files(parser, "categorical", "unjudged")
-    add_output(parser, "--model FOLDER", "where the model goes", check_model, required=True)
-    text = "how long it may take (default: 10)"
-    parser.add_argument("--minutes", type=float, metavar="X", default=10.0, help=text)
+    add(parser, "--model FOLDER", "where the model goes", written=check_model, required=True)
+    add(parser, "--minutes X", "how long it may take", default=10.0)
     add(parser, "--trials N", "largest number of trials", dest="n_trials")
-    add(parser, "--folds N", "folds of queries that trials are judged on (default: 4)", default=4)
+    add(parser, "--folds N", "folds of queries that trials are judged on", default=4)
     add(parser, "--later", "judge on queries that come later in the files than those of training")
     text = "judge on these queries, in place of folds"
     add(parser, "--valid FILE ...", text, action="store", default=[])
     add(parser, "--single", "the best ranker alone, in place of a mean: faster to predict")
     text = f"what is not to be tuned: {', '.join(TUNED)}"
     add(parser, "--keep NAME ...", text, default=[])
-    add_output(parser, "--results FOLDER", "keep the trials here, and go on from what is there")
+    text = "keep the trials here, and go on from what is there"
+    add(parser, "--results FOLDER", text, written=True)
     add(parser, "--quiet", "show no progress bar")
     add_plugin(parser)
-    add_parameters(parser, [name for name in PARAMETERS if name not in UNTUNED])
+    add_ranker(parser, *UNTUNED)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ import pytest
 import catalogue
 from catalogue import measures_page, objectives_page
 from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
-from gbrank.commands.shared import documented_parameters
+from gbrank.commands.parameters import documented_parameters
 from tex import as_tex
 
 DOCS = Path(__file__).parents[2] / "docs"
