@@ -42,7 +42,7 @@ def plugin(tmp_path: Path, registries: None) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make train.txt, of 12 queries, and test.txt, of 5 of which one has no relevant document."""
     folder = tmp_path_factory.mktemp("data")
@@ -56,7 +56,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def model(data: Path) -> str:
     """Train on train.txt through the command."""
     folder = str(data / "model")

@@ -5,13 +5,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from command import SMALL, Output
+from matplotlib.figure import Figure
 
 from gbrank import load_ranker, make_cubic, write_letor
 from gbrank.commands.cli import main
+from gbrank.commands.shared import write_picture
 
 
 @pytest.fixture
@@ -111,6 +114,25 @@ def test_a_file_without_features(place: Path, fault: Output) -> None:
 def test_a_report_against_itself(place: Path, model: str, fault: Output) -> None:
     said = fault("report", "t.txt", "--model", "m", "--against", model, "--html", "r.html")
     assert f"error: --against must be another model than --model, got {model}." in said
+
+
+def test_a_picture_that_fails_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A picture that is written has the format of its name."""
+    path = tmp_path / "picture.SVG"
+    write_picture(Figure(), str(path))
+    drawn = path.read_bytes()
+    assert b"<svg" in drawn
+
+    def fails(self: Figure, file: Any, **_: Any) -> None:
+        file.write(b"half")
+        raise OSError("no space")
+
+    monkeypatch.setattr(Figure, "savefig", fails)
+    with pytest.raises(OSError, match="no space"):
+        write_picture(Figure(), str(path))
+    assert [item.read_bytes() for item in tmp_path.iterdir()] == [drawn]
 
 
 # --- Streams ----------------------------------------------------------------------------------

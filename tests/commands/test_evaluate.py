@@ -1,0 +1,167 @@
+"""`gbrank evaluate`, run in this process, against the Python API and trec_eval."""
+
+import gzip
+import io
+import json
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pytrec_eval
+from command import Output
+
+from gbrank import (
+    GBRanker,
+    get_measure,
+    read_letor,
+)
+from gbrank.commands.cli import main
+from gbrank.datasets import write_qrels
+
+
+def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gbrank.commands.data_files.Letor", interrupt)
+    assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
+
+
+def test_predict_and_evaluate_agree(
+    data: Path, model: str, tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores through a file, through a pipe, and from the model are the same to the last bit."""
+    test, scores = data / "test.txt", tmp_path / "scores.txt"
+    assert output("predict", "--model", model, test, "--output", scores) == ""
+    X, _, _ = read_letor(test)
+    assert np.loadtxt(scores).tolist() == GBRanker.load(model).predict(X).tolist()
+    text = output("predict", "--model", model, test)
+    assert text == scores.read_text()
+    expected = output("evaluate", test, "--model", model, "--json")
+    assert output("evaluate", test, "--scores", scores, "--json") == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert output("evaluate", test, "--scores", "-", "--json") == expected
+
+
+def test_evaluate_is_the_measure(data: Path, model: str, output: Output) -> None:
+    """Numbers equal those of the Python API, under the names that were asked for."""
+    test, names = data / "test.txt", ["map", "ndcg@3(gain='linear')", "p@5(threshold=2)"]
+    options = ["--metric", names[0], "--metric", *names[1:], "--per-query"]
+    X, y, qid = read_letor(test)
+    scores = GBRanker.load(model).predict(X)
+    found = json.loads(output("evaluate", test, "--model", model, *options, "--json"))
+    lines = output("evaluate", test, "--model", model, *options).splitlines()
+    assert found["n_queries"] == 5
+    assert list(found["measures"]) == names
+    for name, result in found["measures"].items():
+        measure = get_measure(name)
+        values = measure.per_query(y, scores, qid=qid)
+        assert result["mean"] == measure(y, scores, qid=qid)
+        assert result["n_queries"] == np.isfinite(values).sum()
+        assert list(result["per_query"]) == ["112", "113", "114", "115", "116"]
+        assert result["per_query"]["114"] is None
+        assert result["per_query"]["116"] == values[-1]
+        assert f"{name:<22}\t116\t{values[-1]:.4f}" in lines
+        assert f"{name:<22}\t114\tnan" in lines
+        assert f"{name:<22}\tall\t{result['mean']:.4f}" in lines
+    assert len(lines) == 3 * 6
+
+
+def test_evaluate_by_default(data: Path, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a measure; queries without a relevant document are left out, but not in silence."""
+    assert main(["evaluate", str(data / "test.txt"), "--model", model]) == 0
+    out, error = capsys.readouterr()
+    rows = [line.split() for line in out.splitlines()]
+    assert [row[:2] for row in rows] == [
+        [name, "all"] for name in ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
+    ]
+    assert error.startswith("gbrank: warning: of 5 queries, those without a relevant document are")
+    assert "ndcg@1 1, " in error
+    every = "ndcg(no_relevant=0)"
+    for metrics, counts in ((["map", every], f": map 1, {every} 0\n"), ([every], "")):
+        assert (
+            main(["evaluate", str(data / "test.txt"), "--model", model, "--metric", *metrics]) == 0
+        )
+        assert capsys.readouterr().err.partition("mean")[2] == counts
+
+
+def test_trec_eval_reads_runs(data: Path, model: str, output: Output) -> None:
+    """trec_eval finds the documents by name, and measures the same."""
+    _, y, qid, comments = read_letor(data / "test.txt", comments=True)
+    names = [comment.split()[2] for comment in comments]
+    relevance: dict[str, dict[str, int]] = {}
+    for query, name, label in zip(qid.tolist(), names, y.tolist(), strict=True):
+        relevance.setdefault(str(query), {})[name] = int(label)
+    text = output(
+        "predict", "--model", model, data / "test.txt", "--format", "trec", "--run-name", "mine"
+    )
+    rows = [line.split() for line in text.splitlines()]
+    best_first = sorted(rows, key=lambda row: (row[0], -float(row[4])))
+    assert rows == best_first
+    assert [row[3] for row in rows] == [str(rank) for _ in range(5) for rank in range(1, 11)]
+    run = pytrec_eval.parse_run(io.StringIO(text))
+    assert {query: set(found) for query, found in run.items()} == {
+        query: set(found) for query, found in relevance.items()
+    }
+    values = pytrec_eval.RelevanceEvaluator(relevance, {"map", "recip_rank"}).evaluate(run)
+    ours = json.loads(
+        output("evaluate", data / "test.txt", "--model", model, "--per-query", "--json",
+               "--metric", "map", "mrr")
+    )["measures"]  # fmt: skip
+    untied = [query for query in run if len(set(run[query].values())) == len(run[query])]
+    assert len(untied) > 1
+    for query in set(untied) - {"114"}:  # which has no relevant document
+        theirs = [values[query]["map"], values[query]["recip_rank"]]
+        assert [result["per_query"][query] for result in ours.values()] == pytest.approx(theirs)
+
+
+def test_evaluating_a_run(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """The run that predict writes is worth what the model is, by the labels in a qrels file."""
+    test, run, qrels = data / "test.txt", tmp_path / "run.txt", tmp_path / "qrels.txt"
+    _, y, qid, comments = read_letor(test, comments=True)
+    write_qrels(qrels, y, qid, [comment.split()[2] for comment in comments])
+    output("predict", "--model", model, test, "--format", "trec", "--output", run)
+    metrics = ["--metric", "ndcg@10", "map", "mrr", "--per-query"]
+    judged = output("evaluate", qrels, "--run", run, *metrics)
+    assert judged == output("evaluate", test, "--model", model, *metrics)
+    assert "--run needs one qrels FILE, got 2" in fault("evaluate", qrels, qrels, "--run", run)
+    qrels.write_text("7 0 d 1\n")
+    assert "expected the queries of" in fault("evaluate", qrels, "--run", run)
+
+
+def test_a_label_in_a_pipe(data: Path, model: str, tmp_path: Path, fault: Output) -> None:
+    """A pipe is read once."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = "-1 qid:1 1:1\n"
+    threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
+    said = fault("evaluate", pipe, "--model", model)
+    assert f"{pipe}, line 1, column 1: expected a label of at least 0, got -1" in said
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name_or_number(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """Nor is another encoding read."""
+    names, scores, exported = (tmp_path / name for name in ("names.txt", "scores.txt", "m.json"))
+    export = ["export", "--model", model, "--format", "solr", "--features", names]
+    export += ["--output", exported]
+    text = "\n".join(f"name-{column}" for column in range(6))
+    names.write_text(text, encoding="utf-8-sig")
+    output(*export)
+    used = {feature["name"] for feature in json.loads(exported.read_text())["features"]}
+    assert used
+    assert used <= set(text.split())
+    predicted = output("predict", data / "test.txt", "--model", model)
+    expected = output("evaluate", data / "test.txt", "--model", model)
+    for content in (predicted.encode("utf-8-sig"), gzip.compress(predicted.encode())):
+        scores.write_bytes(content)
+        assert output("evaluate", data / "test.txt", "--scores", scores) == expected
+    names.write_text(text, encoding="utf-16")
+    assert f"{names}: expected text in UTF-8, got UTF-16" in fault(*export)
+    names.write_bytes(b"bm25\ncaf\xe9\n")
+    assert f"{names}, line 2: expected text in UTF-8" in fault(*export)

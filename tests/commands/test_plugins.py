@@ -1,0 +1,53 @@
+"""`gbrank list`, and plugins, whose words are listed and used."""
+
+import json
+from pathlib import Path
+
+from command import SMALL, Output
+
+import gbrank
+
+
+def test_list(output: Output) -> None:
+    """Everything that is registered is listed on a line, or with its aliases and facts."""
+    objectives, measures = output("list", "objectives"), output("list", "measures")
+    assert output("list") == objectives + measures
+    lines = [line.split(maxsplit=1) for line in (objectives + measures).splitlines()]
+    items = [*gbrank.list_objectives(), *gbrank.list_measures()]
+    assert [line for line in lines if len(line) > 1] == [
+        [item.usage, item.summary] for item in items
+    ]
+    objectives, measures = output("list", "objectives", "-v"), output("list", "measures", "-v")
+    for objective in gbrank.list_objectives():
+        assert objective.summary in objectives
+        assert objective.facts.formula in objectives
+    for measure in gbrank.list_measures():
+        assert f"\n{measure.name}" in "\n" + measures
+    assert "lambda:MEASURE (also lambdarank)\n" in objectives
+    assert "ndcg[@K]\n" in measures
+
+
+def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault: Output) -> None:
+    """A module's objectives and measures are known by name, from a file or from sys.path."""
+    test = data / "test.txt"
+    assert "unknown measure 'mine'" in fault("evaluate", test, "--scores", "x", "--metric", "mine")
+    listed = output("list", "--plugin", plugin)
+    assert "\n  mine " in listed
+    assert "\n  mine[@K] " in listed
+    argv = ["train", data / "train.txt", "--model", tmp_path / "m", *SMALL]
+    output(*argv, "--objective", "mine", "--metric", "mine@3", "--validation-fraction", "0.3")
+    options = ["--model", tmp_path / "m", "--json", "--metric"]
+    mine, ndcg = (
+        json.loads(output("evaluate", test, *options, name))["measures"][name]["mean"]
+        for name in ("mine@3", "ndcg@3")
+    )
+    assert mine == ndcg
+    assert output("list", "measures", "-v", "--plugin", "json").startswith("ap[@K] (also map)")
+
+
+def test_broken_plugin(tmp_path: Path, fault: Output) -> None:
+    (tmp_path / "plugin.py").write_text("1 / 0")
+    assert "plugin.py: ZeroDivisionError: division" in fault(
+        "list", "--plugin", tmp_path / "plugin.py"
+    )
+    assert "ModuleNotFoundError" in fault("list", "--plugin", "no_such_module")

@@ -1,0 +1,115 @@
+"""`gbrank predict`, run in this process, against the models' own scores."""
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import Output
+
+from gbrank import (
+    GBRanker,
+    LinearRanker,
+    read_letor,
+)
+from gbrank.commands.cli import main
+
+
+def test_probabilities(data: Path, model: str, output: Output) -> None:
+    """The same order of documents, in TREC's format too."""
+    test = data / "test.txt"
+    X, _, _ = read_letor(test)
+    expected = GBRanker.load(model).predict(X, output="probability")
+    lines = output("predict", "--model", model, test, "--probability").split()
+    assert list(map(float, lines)) == expected.tolist()
+    runs = [
+        [line.split() for line in output("predict", "--model", model, test, *more).splitlines()]
+        for more in (("--format", "trec"), ("--format", "trec", "--probability"))
+    ]
+    assert [line[:4] for line in runs[0]] == [line[:4] for line in runs[1]]
+    assert sorted(float(line[4]) for line in runs[1]) == sorted(expected.tolist())
+
+
+def test_probabilities_of_trees_only(data: Path, tmp_path: Path, fault: Output) -> None:
+    X, y, qid = read_letor(data / "train.txt")
+    LinearRanker("regression").fit(X, y, qid=qid).save(tmp_path)
+    error = fault("predict", "--model", tmp_path, data / "test.txt", "--probability")
+    assert f"--probability needs a GBRanker, got {tmp_path} with a LinearRanker." in error
+
+
+@pytest.mark.parametrize("form", ["scores", "trec"])
+def test_compressed_scores(form: str, data: Path, model: str, tmp_path: Path) -> None:
+    """As the name says, the same in each run."""
+    argv = ["predict", str(data / "test.txt"), "--model", model, "--format", form, "--output"]
+    assert main([*argv, str(tmp_path / "plain")]) == main([*argv, str(tmp_path / "s.gz")]) == 0
+    packed = gzip.decompress((tmp_path / "s.gz").read_bytes())
+    assert packed == (tmp_path / "plain").read_bytes()
+
+
+def test_linear_models_too(data: Path, tmp_path: Path, output: Output) -> None:
+    """Any ranker that gbrank has saved."""
+    test, folder = data / "test.txt", tmp_path / "linear"
+    X, y, qid = read_letor(data / "train.txt")
+    ranker = LinearRanker("regression").fit(X, y, qid=qid)
+    ranker.save(folder)
+    scores = list(map(float, output("predict", "--model", folder, test).split()))
+    assert scores == ranker.predict(read_letor(test)[0]).tolist()
+    assert "ndcg@10" in output("evaluate", test, "--model", folder)
+
+
+def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:
+    """Queries in their order, documents by rank, ties by row, names from comments or places."""
+    features = " ".join(f"{i}:0" for i in range(1, 7))
+    lines = [
+        f"0 qid:b {features} #docid = X9 inc = 1",
+        f"0 qid:a {features} # first-word docid",
+        f"0 qid:b {features}",
+        f"0 qid:a {features} # the docid=Y7",
+        f"0 qid:a {features}",
+    ]
+    (tmp_path / "data.txt").write_text("\n".join(lines))
+    text = output("predict", "--model", model, tmp_path / "data.txt", "--format", "trec")
+    assert [line.split()[:4] for line in text.splitlines()] == [
+        ["b", "Q0", "X9", "1"],
+        ["b", "Q0", "b-2", "2"],
+        ["a", "Q0", "first-word", "1"],
+        ["a", "Q0", "Y7", "2"],
+        ["a", "Q0", "a-3", "3"],
+    ]
+    assert {line.split()[5] for line in text.splitlines()} == {"gbrank"}
+
+
+def test_trec_names_are_unique(model: str, tmp_path: Path, fault: Output) -> None:
+    (tmp_path / "data.txt").write_text("0 qid:1 1:0 # good\n1 qid:1 1:1 # good\n")
+    error = fault("predict", "--model", model, tmp_path / "data.txt", "--format", "trec")
+    assert "got 'good' twice in query 1" in error
+
+
+def test_comments_may_hold_any_bytes(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """Where they are not printed, and they hide no other fault; else their line is named."""
+    lines = (data / "test.txt").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"".join(lines).replace(b"docid", b"caf\xe9"))
+    assert output("predict", path, "--model", model) == output(
+        "predict", data / "test.txt", "--model", model
+    )
+    assert output("evaluate", path, "--model", model) == output(
+        "evaluate", data / "test.txt", "--model", model
+    )
+    said = fault("predict", path, "--model", model, "--format", "trec")
+    assert f"{path}, line 1, column " in said
+    assert "expected text in UTF-8" in said
+    path.write_bytes(b"# \xe9\n" + lines[0] + b"  -1.0 " + lines[1].partition(b" ")[2])
+    said = fault("evaluate", path, "--model", model)
+    assert f"{path}, line 3, column 3: expected a label of at least 0, got -1.0 (" in said
+
+
+def test_documents_from_standard_input(data: Path, model: str, output: Output) -> None:
+    """A hyphen stands for it."""
+    argv = [sys.executable, "-m", "gbrank", "predict", "-", "--model", model]
+    with (data / "test.txt").open("rb") as file:
+        piped = subprocess.run(argv, stdin=file, capture_output=True, text=True, check=True)
+    assert piped.stdout == output("predict", data / "test.txt", "--model", model)

@@ -1,0 +1,210 @@
+"""`gbrank train`, run in this process, against GBRanker."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import SMALL, SMALL_PARAMS, Output
+
+from gbrank import (
+    GBRanker,
+    get_measure,
+    read_letor,
+    write_letor,
+)
+from gbrank.commands.cli import main
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
+
+STOPS = """
+import gbrank, itertools, numpy as np
+calls = itertools.count()
+
+def stops(scores, labels, sigma):
+    if next(calls) == 3 * 12:  # in the fourth round
+        raise KeyboardInterrupt
+    return 0.0, scores - labels, np.ones_like(scores)
+
+gbrank.custom_objective(stops, name="stops")
+"""
+
+
+def test_train_is_fit(data: Path, model: str, tmp_path: Path) -> None:
+    """A model from the command is the model from Python, with random_state=0."""
+    X, y, qid = read_letor(data / "train.txt")
+    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
+    expected = ranker.fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(GBRanker.load(model).predict(X), expected)
+
+
+def test_train_defaults(data: Path, model: str, output: Output) -> None:
+    """What is not given is what GBRanker's signature says, but for the random state."""
+    parameters = json.loads(output("info", "--model", model, "--json"))["parameters"]
+    assert parameters == GBRanker().get_params() | SMALL_PARAMS | {
+        "random_state": 0,
+        "booster_params": {},
+    }
+
+
+def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
+    """Each parameter of GBRanker is an option, and arrives with its type."""
+    parameters = {
+        "objective": "lambda:map", "booster": "xgboost", "n_estimators": 4, "learning_rate": 0.2,
+        "num_leaves": 7, "max_depth": 3, "min_child_samples": 2, "subsample": 0.5,
+        "subsample_by": "query", "colsample": 0.75, "reg_lambda": 1.0, "sigma": "geometric(1, 0.1)",
+        "curvature": "unit", "init": "regression", "monotone": "free", "position_model": "free",
+        "early_stopping_rounds": 9, "validation_fraction": 0.4, "baseline": 1, "random_state": 7,
+        "n_jobs": 1,
+    }  # fmt: skip
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
+    lists = ["--metric", "map", "mrr", "--metric", "ndcg@3", "--context", "rank", "size"]
+    lists += ["--constraints", "ndcg@5 >= 0.1 of best", "map >= 0.1"]
+    pairs = ["--booster-param", "max_bin=32", "--booster-param", "grow_policy=depthwise"]
+    report = output(
+        "train", data / "train.txt", "--model", tmp_path / "m", *options, *lists, *pairs,
+        "--no-extra-trees",
+    )  # fmt: skip
+    assert "lambda:map with xgboost" in report
+    assert "validation map: " in report
+    saved = json.loads(output("info", "--model", tmp_path / "m", "--json"))["parameters"]
+    parameters |= {
+        "eval_metric": ["map", "mrr", "ndcg@3"],
+        "context": ["rank", "size"],
+        "constraints": ["ndcg@5 >= 0.1 of best", "map >= 0.1"],
+        "booster_params": {"max_bin": 32, "grow_policy": "depthwise"},
+        "extra_trees": False,
+        "verbose": 0,
+    }
+    assert saved == parameters
+    assert parameters.keys() == GBRanker().get_params().keys()
+
+
+def test_train_validation(data: Path, tmp_path: Path, output: Output) -> None:
+    """Validation files end the training early, and the summary tells what is in the model."""
+    argv = ["train", data / "train.txt", "--valid", data / "test.txt", "--model", tmp_path / "m"]
+    stopping = ["--n-estimators", "60", "--early-stopping-rounds", "3", "--metric", "ndcg@3", "mrr"]
+    report = output(*argv, *SMALL, *stopping)
+    X, y, qid = read_letor(data / "test.txt")
+    ranker = GBRanker.load(tmp_path / "m")
+    done = len(ranker.evals_result_["valid_0"]["ndcg@3"])
+    value = get_measure("ndcg@3")(y, ranker.predict(X), qid=qid)
+    assert done == ranker.best_iteration_ + 3 < 60
+    assert report == (
+        f"{DEFAULT_OBJECTIVE} with lightgbm: {done - 3} of {done} rounds kept\n"
+        f"validation ndcg@3: {value:.4f}\nmodel: {tmp_path / 'm'}\n"
+    )
+
+
+@pytest.mark.parametrize("sparse", [[], ["--sparse"]])
+def test_train_on_several_files(
+    data: Path, model: str, tmp_path: Path, output: Output, sparse: list[str]
+) -> None:
+    """Files are put one after the other, gzipped or not, sparse or not, of whatever width."""
+    X, y, qid = read_letor(data / "train.txt")
+    X[:50, -1] = 0  # the first file does not mention the last feature
+    first, second = tmp_path / "1.txt", tmp_path / "2.txt.gz"
+    write_letor(first, X[:50], y[:50], qid[:50])
+    write_letor(second, X[50:], y[50:], qid[50:])
+    assert read_letor(first)[0].shape[1] == X.shape[1] - 1
+    output("train", first, second, "--model", tmp_path / "m", *SMALL, *sparse)
+    scores = output("predict", "--model", tmp_path / "m", first, second, *sparse)
+    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
+    expected = ranker.fit(X, y, qid=qid).predict(X)
+    assert list(map(float, scores.split())) == expected.tolist()
+
+
+def test_n_features(data: Path, tmp_path: Path, output: Output) -> None:
+    """A model may know of features that its training data does not mention."""
+    output("train", data / "train.txt", "--model", tmp_path / "m", "--n-features", "9", *SMALL)
+    assert json.loads(output("info", "--model", tmp_path / "m", "--json"))["features"] == 9
+
+
+def test_a_query_in_two_files(data: Path, tmp_path: Path, fault: Output) -> None:
+    (tmp_path / "more.txt").write_text("1 qid:7 1:1\n0 qid:105 1:2\n")
+    error = fault("train", data / "train.txt", tmp_path / "more.txt", "--model", tmp_path / "m")
+    assert f"query 105 is both in {data / 'train.txt'} and in {tmp_path / 'more.txt'}" in error
+
+
+def test_train_replaces_a_model_only(data: Path, tmp_path: Path, fault: Output) -> None:
+    """A model is replaced by a new one; a folder with anything else is refused and left alone."""
+    folder, argv = tmp_path / "m", ["train", str(data / "train.txt"), *SMALL, "--model"]
+    for booster in ("xgboost", "lightgbm"):
+        assert main([*argv, str(folder), "--booster", booster]) == 0
+        assert GBRanker.load(folder).booster == booster
+    (folder / ".gbrank.json.0123456789abcdef.tmp").write_text("half")  # left by a killed process
+    assert main([*argv, str(folder)]) == 0
+    assert len(list(folder.iterdir())) == 2
+    (folder / "notes.md").write_text("mine")
+    assert "'notes.md'" in fault(*argv, folder)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "model.txt").write_text("mine")
+    assert "'model.txt'" in fault(*argv, tmp_path / "other")
+    assert (tmp_path / "other" / "model.txt").read_text() == "mine"
+
+
+def test_a_model_beside_its_checkpoint(data: Path, tmp_path: Path) -> None:
+    """One folder for both, also where a killed fit has left a checkpoint and no model."""
+    argv = ["train", str(data / "train.txt"), *SMALL, "--model", str(tmp_path)]
+    argv += ["--checkpoint", str(tmp_path)]
+    assert main(argv) == 0
+    first = (tmp_path / "gbrank.json").read_text()
+    for path in tmp_path.iterdir():
+        if path.name != "checkpoint.gbrank":
+            path.unlink()
+    (tmp_path / ".checkpoint.gbrank.0123456789abcdef.tmp").write_text("half")
+    assert main(argv) == 0
+    assert (tmp_path / "gbrank.json").read_text() == first
+
+
+@pytest.mark.usefixtures("registries")
+def test_ctrl_c_keeps_the_rounds(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stops.py").write_text(STOPS)
+    argv = ["train", str(data / "train.txt"), "--model", str(tmp_path / "m"), *SMALL]
+    assert main([*argv, "--plugin", str(tmp_path / "stops.py"), "--objective", "stops"]) == 130
+    out, error = capsys.readouterr()
+    assert "stops with lightgbm: 3 of 3 rounds kept" in out
+    assert error.startswith("gbrank: warning: ")
+    assert GBRanker.load(tmp_path / "m").best_iteration_ == 3
+
+
+@pytest.mark.parametrize("names", [["notes.txt"], ["model-0123456789abcdef.txt"]])
+def test_a_folder_of_something_else_is_no_target(
+    names: list[str], data: Path, tmp_path: Path, fault: Output
+) -> None:
+    """Nor is one with a model's file alone, which no description names."""
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    said = fault("train", data / "train.txt", "--model", tmp_path, *SMALL)
+    expected = "--model must be a new folder, or one that holds a model and nothing else, got "
+    assert f"{expected}{tmp_path} with {names[0]!r}." in said
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(
+        names, "mine"
+    )
+
+
+def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:
+    """Positions from a file, as from Python."""
+    train, positions, folder = data / "train.txt", tmp_path / "positions.txt", tmp_path / "model"
+    X, y, qid = read_letor(train)
+    shown = np.arange(len(y)) % 10 + 1
+    positions.write_text("".join(f"{position}\n" for position in shown))
+    output("train", train, "--model", folder, "--positions", positions, *SMALL)
+    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
+    expected = ranker.fit(X, y, qid=qid, position=shown)
+    found = GBRanker.load(folder)
+    assert found.position_bias_ == expected.position_bias_
+    assert found.predict(X).tolist() == expected.predict(X).tolist()
+    positions.write_text("1\n")
+    error = fault("train", train, "--model", folder, "--positions", positions, *SMALL)
+    assert f"{positions}: expected {len(y)} positions, one a document, got 1" in error
+
+
+def test_faults_name_options(data: Path, tmp_path: Path, fault: Output) -> None:
+    """And not the arguments of `fit`."""
+    argv = ["train", data / "train.txt", "--model", tmp_path / "m"]
+    assert "error: --num-leaves must be an integer of" in fault(*argv, "--num-leaves", "1")
+    (tmp_path / "positions").write_text("1\n0\n" + "1\n" * 118)
+    said = fault(*argv, "--positions", tmp_path / "positions")
+    assert "--positions must hold integers of at least 1, got 0.0 in row 1" in said
