@@ -10,11 +10,7 @@ import pytest
 import xgboost as xgb
 from command import Output
 
-from gbrank import (
-    GBRanker,
-    get_measure,
-    make_cubic,
-)
+from gbrank import GBRanker, get_measure, make_cubic
 
 
 def holm(p: Any) -> list[float]:

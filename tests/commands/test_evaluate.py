@@ -12,11 +12,7 @@ import pytest
 import pytrec_eval
 from command import Output
 
-from gbrank import (
-    GBRanker,
-    get_measure,
-    read_letor,
-)
+from gbrank import GBRanker, get_measure, read_letor
 from gbrank.commands.cli import main
 from gbrank.datasets import write_qrels
 

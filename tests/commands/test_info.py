@@ -9,12 +9,7 @@ import numpy as np
 from command import Output
 
 import gbrank
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    make_cubic,
-    read_letor,
-)
+from gbrank import GBRanker, LinearRanker, make_cubic, read_letor
 
 
 def test_what_needs_trees(data: Path, tmp_path: Path, fault: Output) -> None:

@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 from command import Output
 
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    read_letor,
-)
+from gbrank import GBRanker, LinearRanker, read_letor
 from gbrank.commands.cli import main
 
 

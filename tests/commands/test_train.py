@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from command import SMALL, SMALL_PARAMS, Output
 
-from gbrank import (
-    GBRanker,
-    get_measure,
-    read_letor,
-    write_letor,
-)
+from gbrank import GBRanker, get_measure, read_letor, write_letor
 from gbrank.commands.cli import main
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 from command import SMALL, Output
 
-from gbrank import (
-    GBRanker,
-    load_ranker,
-    read_letor,
-)
+from gbrank import GBRanker, load_ranker, read_letor
 from gbrank.commands.cli import main
 
 

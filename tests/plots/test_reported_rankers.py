@@ -1,0 +1,203 @@
+"""Every kind of ranker, measure and data that a report takes, and what it refuses."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+import gbrank
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, write_letor
+from gbrank.commands.cli import main
+from gbrank.plots.report.model_sections import _sample
+from report_page import COUNTRY, FRAME, QID, QUERIES, SMALL, TEST, TRAIN, Page, X, Y
+
+KINDS: dict[str, tuple[Any, Any]] = {
+    "xgboost": (GBRanker(booster="xgboost", **SMALL), X),
+    "context": (GBRanker(context=["rank", "size"], **SMALL), X),
+    "list": (GBRanker(**SMALL), X.tolist()),
+    "sparse": (GBRanker(**SMALL), sparse.csr_matrix(X)),
+    "polars": (GBRanker(**SMALL), pl.DataFrame(X, schema=list("abcd"))),
+    "init": (GBRanker(init=LinearRanker("regression"), **SMALL), X),
+    "own": (GBRanker("lightgbm:lambdarank", **SMALL), X),
+    "linear": (LinearRanker(n_steps=2), X),
+    "perceptron": (SLAMPerceptron(max_iter=3), X),
+}
+
+SECTIONS = ["measures", "segments", "distribution", "worst", "importances", "curves"]
+
+SECTIONS += ["calibration", "data", "parameters", "versions"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.slow) if kind in ("list", "polars", "own") else kind
+        for kind in KINDS
+    ],
+)
+def test_every_ranker(kind: str, tmp_path: Path) -> None:
+    """Has all sections; those for which it has nothing say so."""
+    ranker, table = KINDS[kind]
+    ranker = ranker.fit(table, Y, qid=QID)
+    page = Page(gbrank.report(ranker, table, Y, qid=QID, html=tmp_path / "report.html"))
+    assert list(page.tables) == SECTIONS
+    silent = {key for key in SECTIONS if "eft out: " in page.texts[key]}
+    trees = {"curves"} | ({"importances"} if kind == "init" else set())
+    linear = {"importances", "calibration"} | ({"curves"} if kind == "perceptron" else set())
+    assert silent == (linear if kind in ("linear", "perceptron") else trees)
+    if kind == "context":
+        assert {"rank(f0)", "size"} <= set(page.table("importances", "feature"))
+
+
+@pytest.mark.parametrize("largest", [0, 700])
+def test_a_sample_of_whole_queries_is_never_empty(largest: int) -> None:
+    """Though the first one that is drawn is longer than the sample."""
+    sizes = [600] * 3 if largest else [100] * 20
+    judged: Any = SimpleNamespace(queries=gbrank.Queries.from_sizes(sizes))
+    rows = _sample(judged, SimpleNamespace(_needs_queries=True))
+    queries = judged.queries.index[rows]
+    assert len(rows) == sum(np.array(sizes)[np.unique(queries)])
+    assert len(rows) == (600 if largest else 500)
+    rows = _sample(judged, SimpleNamespace(_needs_queries=False))  # of any documents
+    assert len(np.unique(rows)) == 500
+    assert len(np.unique(judged.queries.index[rows])) == len(sizes)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("rows", "labels", "without"),
+    [
+        (slice(0, 10), Y, 0),
+        (slice(0, 1), Y + 1, 0),
+        (slice(0, 100), 0 * Y, 10),
+        (slice(0, 100), Y / 7.3, 0),
+        (slice(0, 100), np.where(QID == 3, 0, Y), 1),
+    ],
+    ids=["one query", "one document", "nothing relevant", "real labels", "one of them"],
+)
+def test_small_and_odd_data(rows: slice, labels: Any, without: int, tmp_path: Path) -> None:
+    """Have a page too, without a warning; what is not known is a dash."""
+    one, other = (GBRanker(**SMALL | {"random_state": seed}).fit(X, Y, qid=QID) for seed in (0, 1))
+    path = gbrank.report(
+        one, X[rows], labels[rows], qid=QID[rows], against=other, html=tmp_path / "r.html"
+    )
+    page = Page(path)
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", page.source, flags=re.DOTALL)
+    assert ("has no value on any query" in page.texts["worst"]) == (without == 10)
+    assert (f"{without} without a relevant document" in page.texts[""]) == (without > 0)
+    if without == 10:
+        assert page.table("measures", "measure")["ndcg@10"] == ["0", "–", "–", "–"]
+
+
+@pytest.mark.usefixtures("registry")
+def test_measures_of_your_own(tmp_path: Path) -> None:
+    """The first decides; one may look at columns that are no features."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    first = gbrank.custom_measure(lambda scores, labels: float(labels[scores.argmax()]), name="top")
+    page = Page(
+        gbrank.report(ranker, X, Y, qid=QID, measures=[first, "map"], html=tmp_path / "r.html")
+    )
+    assert list(page.table("measures", "measure")) == ["top", "map"]
+    assert "top of a query" in page.texts["distribution"]
+
+
+@pytest.mark.usefixtures("registry")
+def test_queries_without_a_value(tmp_path: Path) -> None:
+    """Are not said to have no relevant document where they have one."""
+    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
+    value = gbrank.custom_measure(lambda s, y: np.nan if y[0] else 1.0, name="first")
+    page = Page(gbrank.report(ranker, X, Y, qid=QID, measures=[value], html=tmp_path / "r.html"))
+    assert " without a value" in page.texts[""]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "a"}, "by: column 'a' must be the same in all rows of a query, got"),
+        ({"by": "nation"}, r"unknown column \(by\) 'nation'"),
+        ({"docid": 3}, "docid must name columns of X by text, got 3"),
+        ({"against": 3}, "against: scores must have one dimension"),
+        ({"train": X}, "train: X must be a data frame"),
+        ({"names": ("a", "a")}, "names must be two texts that differ"),
+        ({"html": "no/where/report.html"}, "html must be in a folder that exists"),
+        ({"qid": [1]}, "qid must have one entry per row"),
+        ({"y": [1]}, "y must have 160 entries, got 1"),
+    ],
+)
+def test_errors(
+    options: dict[str, Any], message: str, rankers: tuple[GBRanker, GBRanker], tmp_path: Path
+) -> None:
+    """Name the argument, before a score is computed; nothing is written."""
+    given: dict[str, Any] = {"y": Y[TEST], "qid": QUERIES, "html": tmp_path / "report.html"}
+    with pytest.raises((ValueError, TypeError), match=message):
+        gbrank.report(rankers[0], FRAME[TEST], **given | options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_jinja(
+    rankers: tuple[GBRanker, GBRanker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says what to install."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'gbrank\[report\]'"):
+        gbrank.report(rankers[0], FRAME[TEST], Y[TEST], qid=QUERIES, html=tmp_path / "report.html")
+
+
+@pytest.mark.slow
+def test_command_on_tables(rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:
+    """In a process of its own, it writes the page that Python writes."""
+    table = FRAME[TEST].assign(country=COUNTRY, url=range(160), kind=FRAME["kind"].astype(str))
+    for name, ranker in zip(("new", "old"), rankers, strict=True):
+        ranker.save(tmp_path / name)
+    table.assign(label=Y[TEST], qid=QID[TEST]).to_parquet(tmp_path / "test.parquet")
+    FRAME[TRAIN].assign(label=Y[TRAIN], qid=QID[TRAIN]).to_parquet(tmp_path / "train.parquet")
+    command = ["report", "test.parquet", "--model", "new", "--against", "old", "--by", "country"]
+    command += ["--docid", "url", "--train", "train.parquet", "--html", "report.html"]
+    command += ["--metric", "map", "ndcg@3"]
+    done = subprocess.run(
+        [sys.executable, "-m", "gbrank", *command], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "report: report.html\n"), done.stderr
+    path = gbrank.report(
+        rankers[0],
+        table,
+        Y[TEST],
+        qid=QID[TEST],
+        html=tmp_path / "expected.html",
+        against=rankers[1],
+        train=FRAME[TRAIN],
+        by=["country"],
+        docid="url",
+        measures=["map", "ndcg@3"],
+        names=("new", "old"),
+    )
+    assert (tmp_path / "report.html").read_bytes() == path.read_bytes()
+
+
+def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files in LETOR format, any class of model, and unjudged documents."""
+    LinearRanker("regression").fit(X, Y, qid=QID).save(tmp_path / "model")
+    labels = np.where(np.arange(460) == 5, -1, Y)
+    data, where = str(tmp_path / "data.txt"), f"{tmp_path}/report.html"
+    write_letor(data, X, np.abs(labels), QID)
+    lines = Path(data).read_text().splitlines(keepends=True)
+    Path(data).write_text("".join([*lines[:5], f"-1{lines[5][1:]}", *lines[6:]]))
+    command = ["report", data, "--model", str(tmp_path / "model"), "--html", where]
+    assert main(command) == 1
+    assert "--unjudged" in capsys.readouterr().err
+    assert main([*command, "--unjudged", "drop"]) == 0
+    assert Page(Path(where)).table("data", "data")["documents"] == ["459"]
+    assert main([*command, "--docid", "url"]) == 1
+    assert "--docid must be given with tables only" in capsys.readouterr().err
+    for same in (str(tmp_path / "model"), f"{tmp_path}/x/../model"):
+        assert main([*command, "--against", same]) == 1
+        assert "--against must be another model" in capsys.readouterr().err
+    assert main([*command[:-1], f"{tmp_path}/no/report.html"]) == 1
+    assert "--html must be in a folder that exists" in capsys.readouterr().err
