@@ -1,0 +1,213 @@
+"""What is not exported: the error says why, and the file that was there stays."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import Ridge
+
+from exported_models import (
+    CODES,
+    NAMES,
+    QID,
+    WHOLE,
+    Y,
+    boosters,
+    fitted,
+    fitted_to,
+    formats,
+    scores_in,
+)
+from gbrank import GBRanker, LinearRanker, export_model
+from gbrank.boosters.xgboost.trained_model import trees_and_weights
+from gbrank.commands.cli import main
+from gbrank.export.formats import FORMATS
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ranker": Ridge()}, "ranker must be a GBRanker, got Ridge"),
+        ({"ranker": LinearRanker()}, "ranker must be a GBRanker, got LinearRanker"),
+        ({"format": "solar"}, "unknown format 'solar'. Did you mean 'solr'"),
+        ({"feature_names": ["a"]}, "feature_names must have 5 entries, got 1"),
+        ({"feature_names": ["a", "b", "a", "d", "e"]}, "feature_names must not hold 'a' twice"),
+        ({"feature_names": ["a", "b", "", "d", "e"]}, "not empty ones, got ''"),
+        ({"feature_names": [1, 2, 3, 4, 5]}, "feature_names must hold texts"),
+        ({"feature_names": "abcde"}, "feature_names must be a list"),
+        ({"feature_names": set("abcde")}, "feature_names must be a list of names, got {"),
+        ({"feature_names": iter("abcde")}, "feature_names must be a list"),
+        ({"feature_names": 5}, "feature_names must be a list of names, got 5"),
+        ({"feature_names": {1: "a", "z": "y"}}, "feature_names must rename columns .*, got 1"),
+        ({"format": None}, "unknown format 'None'"),
+        ({"missing_as_zero": "no"}, r"missing_as_zero must be one of \[False, True\], got 'no'"),
+        ({"feature_names": {"z": "y"}}, "feature_names must rename columns of X .*, got 'z'"),
+        ({"feature_names": {"f0": "f1"}}, "feature_names must not hold 'f1' twice"),
+        (
+            {"format": "onnx", "feature_names": NAMES},
+            "feature_names must be None for onnx, which goes by the order",
+        ),
+    ],
+)
+def test_bad_arguments(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """The argument, what it was, and what it should be; no file is written."""
+    arguments = {"ranker": MODEL, "path": tmp_path / "model", "format": "solr"} | change
+    with pytest.raises((ValueError, TypeError), match=message):
+        export_model(**arguments)
+    assert not list(tmp_path.iterdir())
+
+
+MODEL = fitted(WHOLE, n_estimators=2)
+
+EXPRESSIONS = [
+    *("a - b", "price usd", "c & <d>", "2nd", "1e5", "log(price)", "max(a, b)", "if(a < b, 1, 2)"),
+    *("foo(log(x))", "size[0]", "a.", "foo()", "f(x)y", "true", "größe", " a", "f(x", "(x)"),
+]
+
+
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if format.expressions])
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_expressions_are_no_names(name: str, format: str, tmp_path: Path) -> None:
+    """Vespa would compute them, or could not read the file."""
+    with pytest.raises(ValueError, match=f"features to {format}.* got {re.escape(repr(name))}"):
+        export_model(MODEL, tmp_path / "model", format, feature_names=[name, *"bcde"])
+    assert not list(tmp_path.iterdir())
+
+
+def deep(booster: str, depth: int) -> GBRanker:
+    """Return a ranker of one tree that is a chain of splits, x <= 1, x <= 2, and so on."""
+    ranker = fitted(WHOLE[:, [0]], booster, n_estimators=1, num_leaves=2)
+    numbers = [*range(depth)]
+    if booster == "lightgbm":
+        head, tree = ranker._model.native.model_to_string().split("Tree=0\n")
+        lines = {
+            "num_leaves": [depth + 1],
+            "num_cat": [0],
+            "split_feature": [0] * depth,
+            "threshold": numbers,
+            "decision_type": [2] * depth,
+            "left_child": [~number for number in numbers],
+            "right_child": [*numbers[1:], ~depth],
+            "leaf_value": [*numbers, depth],
+        }
+        text = "".join(f"{name}={' '.join(map(str, line))}\n" for name, line in lines.items())
+        _, end = tree.split("\nend of trees")
+        head = re.sub("tree_sizes=.*\n", "", head)
+        native = lgb.Booster(model_str=f"{head}Tree=0\n{text}shrinkage=1\n\n\nend of trees{end}")
+    else:
+        content = json.loads(ranker._model.dump())
+        (tree,), n = trees_and_weights(content)[0], 2 * depth + 1
+        inner = range(0, n - 1, 2)
+        for name, own in tree.items():
+            if isinstance(own, list) and len(own) == 3:
+                tree[name] = [own[0], own[1]] * depth + own[1:2]
+        tree["tree_param"]["num_nodes"] = str(n)
+        tree["left_children"] = [number + 1 if number in inner else -1 for number in range(n)]
+        tree["right_children"] = [number + 2 if number in inner else -1 for number in range(n)]
+        tree["parents"] = [2147483647, *((number - 1) // 2 * 2 for number in range(1, n))]
+        tree["split_conditions"] = [*np.repeat(numbers, 2).astype(float).tolist(), float(depth)]
+        native = xgb.Booster()
+        native.load_model(bytearray(json.dumps(content).encode()))
+    ranker._model.native = native
+    return ranker
+
+
+@boosters
+def test_deep_trees(booster: str, tmp_path: Path) -> None:
+    """They are exported, but for those of hundreds of levels, which readers cannot read."""
+    rows = np.arange(-0.5, 310)[:, None]
+    ranker = deep(booster, 300)
+    assert_array_equal(ranker.predict(rows), np.minimum(np.arange(311), 300))
+    for format in FORMATS:
+        export_model(ranker, tmp_path / format, format, missing_as_zero=True)
+        assert_array_equal(scores_in(tmp_path / format, format, rows, ["f0"]), ranker.predict(rows))
+    for depth in (301, 2000):
+        with pytest.raises(ValueError, match=f"max_depth must be at most 300 .* of {depth} levels"):
+            export_model(deep(booster, depth), tmp_path / "model", "onnx")
+
+
+@boosters
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if format.missing == "zero"])
+def test_missing_values_are_refused(booster: str, format: str, tmp_path: Path) -> None:
+    """Where they are read as zeros."""
+    with pytest.raises(ValueError, match=f"{format} reads missing values as zeros. If there are"):
+        export_model(fitted_to("holes", booster), tmp_path / "model", format)
+
+
+@boosters
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if not format.categories])
+def test_categories_are_refused(booster: str, format: str, tmp_path: Path) -> None:
+    """Where splits are by threshold."""
+    X = WHOLE.copy()
+    X[:, 4] = CODES
+    ranker = fitted(X, booster, categorical_feature=[4])
+    with pytest.raises(ValueError, match=rf"splits by category, .*'f4'; {format} has none"):
+        export_model(ranker, tmp_path / "model", format, missing_as_zero=True)
+
+
+@formats
+def test_other_starts_are_refused(format: str, tmp_path: Path) -> None:
+    """Their scores are no sum of trees."""
+    ranker = fitted(WHOLE, init=Ridge().fit(WHOLE, Y))
+    with pytest.raises(ValueError, match="init must be a GBRanker for the model to be exported"):
+        export_model(ranker, tmp_path / "model", format)
+
+
+def test_a_start_with_other_categories_is_refused(tmp_path: Path) -> None:
+    """The same code would stand for different ones."""
+    texts = np.array(list("uvwxyzabc"))[CODES]
+    frame = pd.DataFrame(WHOLE, columns=list("abcde")).assign(e=pd.Categorical(texts))
+    start = fitted(frame.assign(e=pd.Categorical(np.where(CODES == 0, "v", texts))))
+    with pytest.raises(ValueError, match="init must know the same categories"):
+        export_model(fitted(frame, init=start), tmp_path / "model", "onnx")
+
+
+@formats
+def test_zeros_as_missing_values_are_refused(format: str, tmp_path: Path) -> None:
+    """Where they are sent past the numbers next to them; elsewhere the scores are the same."""
+    y = Y + 2 * (WHOLE[:, 4] == 0)
+    params = {"booster_params": {"zero_as_missing": True}, "n_estimators": 10, "n_jobs": 1}
+    ranker = GBRanker(**params).fit(WHOLE[:, 3:], y, qid=QID)
+    with pytest.raises(ValueError, match=r"zero_as_missing it sends those of column [01] to"):
+        export_model(ranker, tmp_path / "model", format)
+
+
+def test_linear_leaves_are_refused(tmp_path: Path) -> None:
+    """No format has them."""
+    ranker = fitted(WHOLE, booster_params={"linear_tree": True}, n_estimators=3)
+    with pytest.raises(ValueError, match="constants in its leaves, got the linear functions"):
+        export_model(ranker, tmp_path / "model", "onnx")
+
+
+def test_packages_that_are_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """What to install; on the command line it is one line."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "onnx"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"needs onnx.*pip install 'gbrank\[export\]'"):
+        export_model(MODEL, tmp_path / "model", "onnx")
+    MODEL.save(tmp_path / "ranker")
+    command = ["export", "--model", str(tmp_path / "ranker"), "--output", str(tmp_path / "model")]
+    assert main([*command, "--format", "onnx"]) == 1
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A model that is refused leaves what was there."""
+    path = tmp_path / "model"
+    export_model(MODEL, path, "ranklib")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="reads missing values as zeros"):
+        export_model(fitted_to("holes"), path, "ranklib")
+    assert path.read_bytes() == before
+    assert_array_equal(sorted(tmp_path.iterdir()), [path])
