@@ -81,17 +81,22 @@ def _alone(
 def _scores(X: Features, column: int, sign: int) -> Vector:
     """Return a column as scores, in which what is missing ranks last."""
     values = each_batch(lambda part: as_dense(part[:, [column]])[:, 0], X) * float(sign)
-    values[np.isnan(values)] = np.nanmin(values, initial=0.0) - 1
+    values[np.isnan(values)] = np.nextafter(np.nanmin(values, initial=0.0), -np.inf)
     return values
 
 
-def lead(first: Vector, second: Vector) -> tuple[float, float, float]:
+def lead(
+    first: Vector, second: Vector, weights: Vector | None = None
+) -> tuple[float, float, float]:
     """Return how far the first is ahead on the mean query, and the ends of its 95% interval."""
-    gains = (first - second)[~np.isnan(first - second)]
-    if len(gains) < 2:
+    weights = np.ones(len(first)) if weights is None else weights
+    known = ~np.isnan(first - second) & (weights > 0)
+    if known.sum() < 2:
         return np.nan, np.nan, np.nan
-    mean, half = gains.mean(), WIDTH * gains.std(ddof=1) / np.sqrt(len(gains))
-    return mean, mean - half, mean + half
+    gains, share = (first - second)[known], weights[known] / weights[known].sum()
+    mean = share @ gains
+    variance = ((share * (gains - mean)) ** 2).sum() * len(gains) / (len(gains) - 1)
+    return mean, mean - WIDTH * np.sqrt(variance), mean + WIDTH * np.sqrt(variance)
 
 
 def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) -> None:
@@ -112,7 +117,8 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) 
             found[plan.baseline, 1] = _alone(plan.schema, plan.baseline, 1, judged.X, judge)
         for each in found.values():
             rival = "validation queries no worse than the ranker", "the ranker's"
-            _warn_if_ahead(each, measure, lead(each.values, own), *rival)
+            sides = each.values[judge.queries], own[judge.queries]
+            _warn_if_ahead(each, measure, lead(*sides, judge.weights), *rival)
     elif held_out is not None:
         trees, alone = held_out
         best = best_feature(plan.schema, some_correlations(plan.rows), plan.rows, JUDGE)

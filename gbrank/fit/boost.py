@@ -65,6 +65,8 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         )
     warn_if_behind(plan, scores, held_out)
     judged = plan.valid[0] if plan.valid else plan.rows
+    if plan.start is None and judged.init_score is not None:
+        scores = scores - judged.init_score  # which are not part of the model
     top = all_max(max(float(part.y.max()) for part in (plan.rows, *plan.valid)))
     calibration = kept(fit_calibration, scores, judged.y, judged.weights, top)
     outcomes = []
@@ -92,15 +94,13 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
 
 
 def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer | None) -> Vector:
-    """Return the model's scores on which probabilities are calibrated.
+    """Return the last scores of the first validation set or, without one, of training.
 
-    They are those of the first validation set or, without one, of training: the trainer has these,
-    unless it has a tree that the model has not.
+    The trainer has these, unless it has a tree that the model has not.
     """
     rows = plan.valid[0] if plan.valid else plan.rows
-    initial = 0.0 if rows.init_score is None else rows.init_score
     if trainer is None:
-        scores = initial + each_batch(
+        scores = (0.0 if rows.init_score is None else rows.init_score) + each_batch(
             lambda X: model.predict(X, plan.wide_schema, plan.settings.n_jobs), rows.X
         )
     else:
@@ -109,7 +109,7 @@ def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer | None) -> 
         raise ArgumentError(
             "learning_rate", "must be smaller: the scores that the trees came to are not finite"
         )
-    return scores if plan.start is not None else scores - initial  # not part of the model
+    return scores
 
 
 def _curve_alone(plan: BoostingPlan, goal: Goal) -> list[float]:

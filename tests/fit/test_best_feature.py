@@ -218,3 +218,43 @@ def test_a_baseline_needs_queries_to_be_judged_on() -> None:
     with pytest.raises(ValueError, match="baseline needs validation data: pass eval_set="):
         ranker.fit(FEATURES, Y, qid=QID)
     ranker.set_params(validation_fraction=0.5).fit(FEATURES, Y, qid=QID)
+
+
+def given_lead(caught: Any) -> float:
+    """Return the lead that the one warning of a feature says."""
+    (text,) = (str(each.message) for each in caught if "alone" in str(each.message))
+    return float(re.findall(r"[-+]\d\.\d{4}", text)[0])
+
+
+def test_initial_scores_are_part_of_what_a_feature_is_compared_with() -> None:
+    """As of what `evals_result_` has."""
+    given: dict[str, Any] = {"n_estimators": 3, "monotone": "free", "random_state": 0, "n_jobs": 1}
+    X, (train, valid) = FEATURES, (TRAIN, ~TRAIN)
+    with pytest.warns(UserWarning, match="'f3' alone|'f0' alone") as caught:
+        ranker = GBRanker(**given).fit(
+            X[train], Y[train], qid=QID[train], init_score=-9 * X[train, 0],
+            eval_set=[(X[valid], Y[valid])], eval_qid=[QID[valid]],
+            eval_init_score=[-9 * X[valid, 0]],
+        )  # fmt: skip
+    alone = NDCG(k=10)(Y[valid], X[valid, 0], qid=QID[valid])
+    assert given_lead(caught) == pytest.approx(alone - ranker.best_score_, abs=1e-4)
+
+
+def test_a_lead_is_weighted_as_the_measure_is() -> None:
+    """One query has nearly all of the weight."""
+    X = np.column_stack([FEATURES, RELEVANCE])
+    weights = {query: 1e3 if query == 7 else 1e-3 for query in range(N_QUERIES)}
+    given: dict[str, Any] = {"n_estimators": 1, "num_leaves": 2, "monotone": "free", "n_jobs": 1}
+    with pytest.warns(UserWarning, match="'f4' alone") as caught:
+        ranker = GBRanker(validation_fraction=0.9, random_state=2, **given).fit(
+            X, Y, qid=QID, query_weight=weights
+        )
+    alone = NDCG(k=10)(Y[QID == 7], RELEVANCE[QID == 7])
+    assert given_lead(caught) == pytest.approx(alone - ranker.best_score_, abs=2e-4)
+
+
+def test_missing_values_are_last_among_huge_ones() -> None:
+    """Which 1 more or less does not change."""
+    column = np.array([[-1e300], [np.nan], [3.0]])
+    assert np.argsort(best_feature._scores(column, 0, 1)).tolist() == [1, 0, 2]
+    assert np.argsort(best_feature._scores(column.astype("f"), 0, -1)).tolist() == [1, 2, 0]

@@ -285,3 +285,12 @@ def test_signs_are_tried_at_one_rate(monkeypatch: pytest.MonkeyPatch) -> None:
         rates.clear()
     assert tried[0] == tried[1]
     assert len(tried[0]) == 6
+
+
+def test_parts_of_queries_that_teach_nothing_end_no_fit() -> None:
+    """One query alone has labels that differ, or in which a feature varies: the rest is no fit."""
+    X, y = MONOTONE
+    ranker = GBRanker(**PARAMS).fit(X, np.where(QID == 3, y, 0), qid=QID)
+    assert ranker.monotone_ == {}
+    one = np.where(QID == 3, X[:, 0], 0.0)[:, None]
+    GBRanker(**PARAMS).fit(one, y, qid=QID)
