@@ -49,7 +49,7 @@ class Dataset:
     **columns
         What else rankers are trained on, as for `GBRanker.fit`: ``labels``, ``sample_weight``,
         ``query_weight``, ``init_score``, ``position``, ``categorical_feature``. Weights play no
-        part in what queries are worth.
+        part in what queries are worth; initial scores are added to what rankers predict.
     judged_by : array-like, shape (n_documents,), optional
         Labels by a judge, such as a language model, for all documents. y may then be NaN in queries
         that people have not judged: rankers are trained on people's labels where there are any, and

@@ -38,7 +38,7 @@ def own_place(
 
     `rate` is a factor on the learning rate, and `context` says whether trees see the list.
     """
-    trees = chosen_trees(ranker, queries)
+    trees, keep = chosen_trees(ranker, queries), [keep] if isinstance(keep, str) else keep
     place = {"objective": str(ranker.objective), "rate": 1.0, "colsample": trees["colsample"]}
     for name in ("n_estimators", "num_leaves", "min_child_samples"):
         place[name] = getattr(ranker, name)
@@ -57,7 +57,8 @@ def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a place in the space around a ranker's own."""
 
     def whole(name: str, low: int, high: int) -> int:
-        return trial.suggest_int(name, min(low, own[name]), max(high, own[name]), log=True)
+        ends = min(low, own[name]), max(high, own[name])
+        return trial.suggest_int(name, *ends, log=ends[0] > 0)
 
     def choice(name: str, *choices: Any) -> Any:
         return trial.suggest_categorical(name, list(dict.fromkeys(choices)))

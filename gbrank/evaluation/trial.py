@@ -173,15 +173,19 @@ def run_in_worker(task: Task) -> Outcome:
         signal.signal(signal.SIGINT, previous)
 
 
+def scores_on(ranker: Any, rows: Rows) -> Vector:
+    """Return a ranker's scores of rows, with initial scores, which are not part of it."""
+    scores = scores_of(ranker, rows.X, rows.queries.ids[rows.queries.index])
+    return scores if rows.init_score is None else scores + rows.init_score
+
+
 def _judge(task: Task, ranker: Any, chosen: Positions, rows: Rows) -> Scores:
-    if isinstance(ranker, np.ndarray):
-        scores: Vector = ranker[chosen]
-    else:
-        scores = scores_of(ranker, rows.X, rows.queries.ids[rows.queries.index])
+    scores: Vector = ranker[chosen] if isinstance(ranker, np.ndarray) else scores_on(ranker, rows)
     values = query_values(task.measures, rows, scores, 1)
     largest = float(np.max(task.data.y)) or 1.0
     calibration, error = getattr(ranker, "calibration_", None), None
     if calibration is not None:
+        scores = scores - (0 if rows.init_score is None else rows.init_score)
         shares = calibration.probabilities(scores) * calibration.largest_label / largest
         error = expected_calibration_error(rows.y / largest, shares)
     return Scores(list(map(str, rows.queries.ids.tolist())), values, error)

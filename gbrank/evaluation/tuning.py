@@ -6,7 +6,8 @@ import math
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -33,10 +34,10 @@ from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.search_space import VARIANTS, own_place, placed, suggested
 from gbrank.evaluation.stored_outcomes import code_version
-from gbrank.evaluation.trial import fit_on_rows
+from gbrank.evaluation.trial import fit_on_rows, scores_on
 from gbrank.fit.arguments import Ids
 from gbrank.fit.calibration import fit_calibration
-from gbrank.fit.estimator import check_seed, scores_of
+from gbrank.fit.estimator import check_seed
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.rounds import Round
 from gbrank.measures.measure import bind_to_rows
@@ -138,6 +139,16 @@ class _Store:
         """Return the file of the scores of a trial."""
         return self.folder / f"{self.key}-{number}.npy"
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say what to do if a file is damaged."""
+        try:
+            yield
+        except (EOFError, KeyError, OSError, TypeError, ValueError) as error:
+            hint = f" Delete {self.folder / self.key}* to begin anew."
+            demand = "must be a folder whose files are whole"
+            raise ArgumentError("results", demand, quoted(str(error)), hint) from None
+
 
 @dataclass(eq=False)
 class _Search:
@@ -160,7 +171,8 @@ class _Search:
         self.ends = np.cumsum([len(held.y) for _, held in self.parts])[:-1]
         if self.store is not None:
             numbers = [trial.number for trial in finished(self.study)]
-            self.scores = {number: np.load(self.store.scores(number)) for number in numbers}
+            with self.store.reading():
+                self.scores = {number: np.load(self.store.scores(number)) for number in numbers}
 
     def worth(self, scores: Vector) -> float:
         """Return the mean over folds of what scores of the held-out documents are worth."""
@@ -220,7 +232,7 @@ class _Search:
             ranker = placed(self.ranker, place, train.queries)
             valid = [held] if number == 0 else []
             fit_on_rows(ranker, self.data, train, valid, callbacks=[watched])
-            found.append(scores_of(ranker, held.X, held.queries.ids[held.queries.index]))
+            found.append(scores_on(ranker, held))
             values = [judge.mean(own) for judge, own in zip(self.judges, found, strict=False)]
             if number:
                 self._report(trial, float(np.mean(values)), PARTS + number)
@@ -331,8 +343,8 @@ def tune(
     The mean is chosen by greedy selection with replacement on the queries that were held out. It
     begins with the five best trials: the best one alone is partly luck. Scores are averaged in
     units of their standard deviation within queries. What is averaged are LightGBM's trees, which
-    become one model; with XGBoost, which keeps leaves in single precision, `tune` returns the best
-    ranker alone.
+    become one model; with XGBoost, which keeps leaves in single precision, or with `init_score`,
+    which a mean would have in another unit, `tune` returns the best ranker alone.
 
     Parameters
     ----------
@@ -398,8 +410,8 @@ def tune(
     check_number(minutes, "minutes", 0, open_low=True)
     check_number(n_trials, "n_trials", 1, integer=True, optional=True)
     end, seed = monotonic() + 60 * minutes, check_seed(ranker.random_state)
-    if isinstance(folds, int):
-        check_number(folds, "folds", 2, integer=True)
+    if isinstance(folds, str) or not (hasattr(folds, "split") or isinstance(folds, Sequence)):
+        folds = check_number(folds, "folds", 2, integer=True)
         folds = QueryKFold(folds, shuffle=True, random_state=seed)
     data = Dataset("data", X, y, qid, folds, **columns)
     _check_folds(data, ranker)
@@ -413,13 +425,14 @@ def tune(
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        study = optuna.create_study(
-            storage=None if store is None else store.journal(),
-            study_name=None if store is None else store.key,
-            pruner=optuna.pruners.PercentilePruner(KEPT, n_startup_trials=FIRST),
-            direction="maximize",
-            load_if_exists=True,
-        )
+        with nullcontext() if store is None else store.reading():
+            study = optuna.create_study(
+                storage=None if store is None else store.journal(),
+                study_name=None if store is None else store.key,
+                pruner=optuna.pruners.PercentilePruner(KEPT, n_startup_trials=FIRST),
+                direction="maximize",
+                load_if_exists=True,
+            )
         study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
         places = [own, *(own | place for place in known)]
         search = _Search(ranker, data, places, study, store, end)
@@ -439,7 +452,8 @@ def _searched(search: _Search, n_trials: float, average: bool, progress: bool) -
             f"Tuning interrupted after {len(search.scores)} trials: the best of them are kept.",
             FitInterrupted,
         )
-    return search.finish(average and search.ranker.booster == "lightgbm")
+    of_trees = search.ranker.booster == "lightgbm" and "init_score" not in search.data.columns
+    return search.finish(average and of_trees)
 
 
 def _checked(ranker: GBRanker | None) -> GBRanker:

@@ -202,7 +202,7 @@ def test_rankers_get_every_column() -> None:
         assert_array_equal(call["eval_init_score"][0], X[valid, 1])
         assert_array_equal(call["eval_qid"][0], QID[valid])
         assert call["categorical_feature"] == [2]
-    expected = get_measure("ndcg")(labels["m"], X[:, 0], qid=QID)
+    expected = get_measure("ndcg")(labels["m"], X[:, 0] + X[:, 1], qid=QID)  # with init_score
     assert_allclose(found.summary()[0].mean, expected, rtol=1e-12)
 
 

@@ -98,7 +98,7 @@ def test_what_is_kept(tuned: Any) -> None:
         ({"ranker": "ranknet"}, "ranker must be a GBRanker"),
         ({"minutes": 0}, "minutes must be"),
         ({"n_trials": 0}, "n_trials must be"),
-        ({"folds": "4"}, "folds must be an integer of at least 3, got '4'"),
+        ({"folds": "4"}, "folds must be an integer of at least 2, got '4'"),
         ({"folds": 1}, "folds must be an integer of at least 2, got 1"),
         ({"folds": [(np.arange(200), np.arange(200, 300), np.arange(300, 400))]}, "fold 1"),
     ],
@@ -275,3 +275,43 @@ def test_verbosity_is_as_before() -> None:
     optuna.logging.set_verbosity(optuna.logging.DEBUG)
     tune(X, Y, qid=QID, **OPTIONS | {"n_trials": 1})
     assert optuna.logging.get_verbosity() == optuna.logging.DEBUG
+
+
+def test_values_at_the_end_of_what_is_allowed() -> None:
+    """A smallest leaf of 0, and folds as NumPy counts them; one name is a list of one."""
+    ranker = GBRanker(**RANKER.get_params() | {"min_child_samples": 0})
+    few = OPTIONS | {"ranker": ranker, "n_trials": 1, "folds": np.int64(2), "keep": "context"}
+    (trial,) = tune(X, Y, qid=QID, **few).study.trials
+    assert trial.params["min_child_samples"] == 0
+    assert "context" not in trial.params
+    with pytest.raises(TypeError, match="folds must be an integer of at least 2, got 'a'"):
+        tune(X, Y, qid=QID, **few | {"folds": "a"})
+
+
+def test_initial_scores_are_judged_with_the_trees() -> None:
+    """A mean of several rankers would have another unit."""
+    few = OPTIONS | {"n_trials": 3}
+    found = tune(X, Y, qid=QID, init_score=9 * X[:, 0], **few)
+    assert len(found.members) == 1
+    values = []
+    for train, held in SPLIT:
+        ranker = GBRanker(**RANKER.get_params())
+        ranker.fit(X[train], Y[train], qid=QID[train], init_score=9 * X[train, 0])
+        scores = ranker.predict(X[held]) + 9 * X[held, 0]
+        values.append(NDCG(Y[held], scores, qid=QID[held]))
+    assert_allclose(found.values["default"], np.mean(values))
+
+
+@pytest.mark.parametrize(("kind", "change"), [("*.npy", b"x"), ("*.npy", None), ("*.log", b"x\n")])
+def test_damaged_files_say_what_to_do(tmp_path: Path, kind: str, change: bytes | None) -> None:
+    few = OPTIONS | {"n_trials": 1, "results": tmp_path}
+    tune(X, Y, qid=QID, **few)
+    (file,) = tmp_path.glob(kind)
+    if change is None:
+        file.unlink()
+    else:
+        file.write_bytes(change)
+    with pytest.raises(
+        ValueError, match=r"results must be a folder whose files are whole.* Delete"
+    ):
+        tune(X, Y, qid=QID, **few)
