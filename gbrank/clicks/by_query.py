@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.clicks.off_policy import LoggedClicks
+from gbrank.clicks.off_policy import LoggedClicks, first_of
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_labels, check_vector, quoted
@@ -92,10 +92,7 @@ def choose_by_query(
     queries, rows = clicks.by_row(values, sessions, checked)
     live, other = (found["clicks by dr"] for found in rows.values())
     gain = np.bincount(sessions.index, other - live)
-    query = np.zeros(len(gain), dtype=np.int64)
-    query[sessions.index] = queries.index
-    if (query[sessions.index] != queries.index).any():
-        raise ArgumentError("query", "must be one for each session")
+    query = first_of(queries, sessions)
     size = np.bincount(query)
     if size.max() < 2:
         raise ArgumentError("query", "must have one with two sessions")

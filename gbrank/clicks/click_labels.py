@@ -77,7 +77,7 @@ def clicks_to_labels(
     [['a', 3, 3.0], ['b', 3, 1.0]]
     """
     check_choice(model, "model", ["pbm", "coec", "dctr"])
-    if not hasattr(log, "columns"):
+    if not hasattr(log, "groupby"):
         raise ArgumentTypeError(
             "log", "must be a pandas.DataFrame, such as a log's frame", quoted(log)
         )

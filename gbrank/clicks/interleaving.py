@@ -54,7 +54,7 @@ class Interleaved:
         self, clicks: Vector, sessions: Queries, scores: Mapping[str, Vector]
     ) -> tuple[list[str], dict[str, dict[str, Vector]]]:
         """Return queries, and what each ranker has won of their sessions."""
-        queries = groups_of(self.query, "query", len(clicks))
+        queries = groups_of(self.query, "query", len(clicks), sessions)
         put = np.array([*scores.values()])
         if len(put) != 2 or not (np.isin(put, [0, 1]).all() and (put.sum(axis=0) == 1).all()):
             demand = "must be of two rankers, 1 where the document is this one's and 0 elsewhere"

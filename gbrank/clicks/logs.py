@@ -182,8 +182,11 @@ def read_ubi(queries: Source, events: Source, *, bot_rate: float | None = None) 
     shown = shown.explode("document").astype({"document": str})
     shown["position"] = shown.groupby("session", sort=False).cumcount() + 1
 
-    given = given[given["action_name"].str.contains("click", case=False, na=False)]
+    given = given[given["action_name"].astype(str).str.contains("click", case=False)]
     inside = given["event_attributes"]
+    if (wrong := inside[inside.notna() & ~inside.map(lambda own: isinstance(own, Mapping))]).size:
+        demand = "must hold objects, as in JSON"
+        raise ArgumentError("events['event_attributes']", demand, quoted(wrong.iloc[0]))
     ordinals = [_inside(own, "position", "ordinal") for own in inside]
     clicks = pandas.DataFrame(
         {
@@ -234,8 +237,8 @@ def _read(source: Source, name: str, texts: Iterable[str] = ()) -> pd.DataFrame:
 def _need(frame: pd.DataFrame, columns: Iterable[str], name: str, known: bool = False) -> None:
     """Refuse a frame without these columns, or `known`, with missing values in them."""
     for column in columns:
-        if column not in frame:
-            demand = f"must have a column {column!r}"
+        if [*frame.columns].count(column) != 1:
+            demand = f"must have one column {column!r}"
             raise ArgumentError(name, demand, quoted([*map(str, frame.columns)]))
         if known and (missing := frame[column].isna()).any():
             row = int(np.argmax(missing))

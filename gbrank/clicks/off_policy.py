@@ -89,7 +89,7 @@ class LoggedClicks:
         """Return the queries of rows, and of each ranker what each row adds to the estimates."""
         check_number(self.clip, "clip", 1)
         position = check_positions(self.position, "position", len(clicks))
-        queries = groups_of(self.query, "query", len(clicks))
+        queries = groups_of(self.query, "query", len(clicks), sessions)
         documents = groups_of(self.document, "document", len(clicks))
         pairs = np.column_stack([queries.index, documents.index])
         pairs, document = np.unique(pairs, axis=0, return_inverse=True)
@@ -141,11 +141,20 @@ def _worth_by_others(
     return worth
 
 
-def groups_of(ids: ArrayLike | Sequence[Any], name: str, n: int) -> Queries:
-    """Return which rows have the same id."""
+def groups_of(
+    ids: ArrayLike | Sequence[Any], name: str, n: int, sessions: Queries | None = None
+) -> Queries:
+    """Return which rows have the same id; those of a session, where these are given."""
     groups = Queries.from_qid(ids, name)
     check_vector(groups.index, name, n)
+    if sessions is not None and (first_of(groups, sessions)[sessions.index] != groups.index).any():
+        raise ArgumentError(name, "must be one for each session")
     return groups
+
+
+def first_of(groups: Queries, sessions: Queries) -> NDArray[np.int64]:
+    """Return the group of each session's first row."""
+    return groups.index[sessions.order[sessions.offsets[:-1]]]
 
 
 def _sums(groups: NDArray[np.int64], values: Vector, size: int) -> Vector:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from clicked import make_clicks
 from numpy.testing import assert_allclose
@@ -109,6 +110,7 @@ def test_a_missing_query_is_a_query() -> None:
         ({"attention": {1: 1.0, 2: np.inf}}, r"attention\[2\] must be a number above 0, got inf"),
         ({"attention": [1.0, 0.5]}, "attention must be a dict of position to number"),
         ({"log": [1]}, "log must be a pandas.DataFrame"),
+        ({"log": pl.DataFrame({"query": [1]})}, "log must be a pandas.DataFrame"),
         ({"log": pd.DataFrame({"query": [1]})}, "log must have a column 'click'"),
     ],
     ids=str,

@@ -49,6 +49,7 @@ def test_equal_rankers_are_told_apart_as_often_as_the_level_says() -> None:
         ({"a": [1, 0], "b": [1, 1]}, [1, 1], "1 where the document is this one's and 0 elsewhere"),
         ({"a": [2, 0], "b": [-1, 1]}, [1, 1], "scores must be of two rankers"),
         ({"a": [1, 0], "b": [0, 1]}, [1], "query must have 2 entries, got 1"),
+        ({"a": [1, 0], "b": [0, 1]}, [1, 2], "query must be one for each session"),
     ],
 )
 def test_bad_drafts(scores: Any, query: Any, message: str) -> None:

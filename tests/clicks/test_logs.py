@@ -150,7 +150,7 @@ def test_hours_of_any_time_zone() -> None:
     ("read", "message"),
     [
         (lambda: read_impressions("log.txt"), "source must end in .csv"),
-        (lambda: read_impressions(pd.DataFrame({"query": []})), "must have a column 'session'"),
+        (lambda: read_impressions(pd.DataFrame({"query": []})), "must have one column 'session'"),
         (
             lambda: read_impressions(
                 pd.DataFrame(
@@ -167,7 +167,7 @@ def test_hours_of_any_time_zone() -> None:
         ),
         (
             lambda: read_ubi(pd.DataFrame(QUERIES), pd.DataFrame({"action_name": ["click"]})),
-            "events must have a column 'query_id'",
+            "events must have one column 'query_id'",
         ),
         (
             lambda: read_ubi(pd.DataFrame(QUERIES), pd.DataFrame(EVENTS), bot_rate=0),
@@ -195,11 +195,19 @@ def test_hours_of_any_time_zone() -> None:
         ),
         (
             lambda: read_impressions(SHOWN, columns={"session": "sid"}),
-            "source must have a column 'sid'",
+            "source must have one column 'sid'",
         ),
         (
             lambda: read_ubi(pd.DataFrame(QUERIES).astype(str), pd.DataFrame(EVENTS)),
             r"queries\['query_response_hit_ids'\] must hold lists of ids",
+        ),
+        (
+            lambda: read_ubi(pd.DataFrame(QUERIES), pd.DataFrame(EVENTS).astype(str)),
+            r"events\['event_attributes'\] must hold objects, as in JSON, got \"{",
+        ),
+        (
+            lambda: read_impressions(pd.concat([SHOWN, SHOWN[["query"]]], axis=1)),
+            "source must have one column 'query', got",
         ),
     ],
     ids=[
@@ -215,6 +223,8 @@ def test_hours_of_any_time_zone() -> None:
         "role",
         "name",
         "hits",
+        "attributes",
+        "twice",
     ],
 )
 def test_bad_logs(read: Any, message: str) -> None:
@@ -230,3 +240,9 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path.write_text(lines + "{broken\n")
     with pytest.raises(ValueError, match=r"source must be a file that pandas reads: .*log.ndjson"):
         read_impressions(path)
+
+
+def test_actions_that_are_no_words() -> None:
+    """Codes of actions are no clicks."""
+    log = read_ubi(pd.DataFrame(QUERIES), pd.DataFrame(EVENTS).assign(action_name=1))
+    assert log.counts["clicks"] == 0

@@ -179,3 +179,10 @@ def test_errors_of_attention_reach_weights_that_are_not_clipped() -> None:
         error[of_document[document]] += own @ slopes
     assert_allclose(values(None), values(known) + error, atol=1e-5)
     assert np.abs(error).max() > 0.01
+
+
+def test_a_session_is_of_one_query() -> None:
+    """As of a list that was shown for it."""
+    logged = LoggedClicks([1, 2], [5, 6], [3, 4], {1: 1.0, 2: 0.5})
+    with pytest.raises(ValueError, match="query must be one for each session"):
+        compare_scores({"live": [2, 1]}, [1, 0], [0, 0], clicks=logged)
