@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.shared import add
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import quoted, unknown_name
+from gbrank.common.argument_error import ArgumentError, found_in
+from gbrank.common.checks import check_labels, quoted, unknown_name
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.labels import split_columns
@@ -115,7 +115,12 @@ def read_labelled(
     tables.features(label, qid, drop)
     if qid in tables.names:
         tables.check_queries(qid)
-    X, y, queries, kept = split_and_mask(tables.read(), *roles)
+    table = tables.read()
+    with found_in(f"{', '.join(paths)}: "):
+        X, y, queries, kept = split_and_mask(table, *roles)
+        known = np.zeros(len(kept))
+        known[kept] = y
+        check_labels(known, "label")
     X, others = split_columns(X, labels, "X") if labels else (X, {})
     file = np.repeat(np.arange(len(paths)), tables.sizes)
     return Labelled(X, y, queries, kept, file[kept], others)

@@ -55,7 +55,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
 
 def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
     """Refuse a masked array, whose mask would be lost."""
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # no NA of pandas
         raise ArgumentError(name, f"must not be masked: {remedy}", f"{values!r:.60}")
 
 

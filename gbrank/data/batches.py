@@ -208,7 +208,5 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
         chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
         return np.ascontiguousarray(as_dense(chosen).T, float)
     places = column_places(wanted, "columns", column_names(frame), frame.shape[1])
-    columns = [as_numbers(frame[:, place]) for place in places]
-    if any(column is None for column in columns):
-        raise ValueError(f"columns {list(wanted)} of X must hold numbers.")
-    return np.array(columns)
+    demand = f"columns {list(wanted)} of X must hold numbers"
+    return np.array([as_numbers(frame[:, place], demand) for place in places])

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import check_choice, check_vector, listed, refuse_text, unknown_name
+from gbrank.common.checks import (
+    check_choice,
+    check_vector,
+    listed,
+    quoted,
+    refuse_text,
+    unknown_name,
+)
 from gbrank.common.on_use import ModuleOnUse
 from gbrank.data.ids import as_ids, is_missing
 
@@ -154,12 +161,7 @@ def labels_and_queries(
     if len(nulls):
         row = int(nulls[0])
         raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
-    labels = as_numbers(labelled)
-    if labels is None:
-        raise ValueError(
-            f"label must name a column of numbers; {label!r} has dtype {labelled.dtype}."
-        )
-    y, kept = judged(labels, unjudged)
+    y, kept = judged(as_numbers(labelled, "label must name a column of numbers"), unjudged)
     return y, as_ids(ids)[kept], kept
 
 
@@ -193,12 +195,27 @@ def has_no_value(column: nw.Series[Any]) -> bool:
     return bool(column.null_count() == len(column))
 
 
-def as_numbers(column: nw.Series[Any], single: bool = False) -> NDArray[Any] | None:
-    """Return a column of numbers, or without a value, as an array; None for any other."""
+def as_numbers(
+    column: nw.Series[Any], demand: str, hint: str = "", *, single: bool = False
+) -> NDArray[Any]:
+    """Return a column of numbers, or without a value, as an array; refuse any other."""
     if not is_numeric(column.dtype):
-        return np.full(len(column), np.nan) if has_no_value(column) else None
+        if has_no_value(column):
+            return np.full(len(column), np.nan)
+        of = f"column {column.name!r} has dtype {column.dtype}{_first_word(column)}"
+        raise ValueError(f"{demand}; {of}.{hint}")
     try:
         return column.cast(nw.Float32 if single else nw.Float64).to_numpy()
     except ValueError:  # of Arrow, for integers beyond 2**53, which other libraries round
         values = column.to_list()
         return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
+
+
+def _first_word(column: nw.Series[Any]) -> str:
+    """Return the first value that is no number, as a part of a message; empty for most types."""
+    for row, value in enumerate(column.to_list() if column.dtype in (nw.String, nw.Object) else ()):
+        try:
+            float("nan" if is_missing(value) or value == "" else value)
+        except (TypeError, ValueError):
+            return f", got {quoted(value)} in row {row}"
+    return " (of numbers alone: call astype(float))" if column.dtype == nw.Object else ""

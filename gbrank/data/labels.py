@@ -92,11 +92,7 @@ def split_columns(table: Any, names: Sequence[str], argument: str) -> tuple[Any,
     for name in names:
         if name not in frame.columns:
             raise unknown_name("column (labels)", str(name), map(str, frame.columns))
-        values = as_numbers(frame[name])
-        if values is None:
-            dtype = frame[name].dtype
-            raise ValueError(f"labels must name columns of numbers; {name!r} has dtype {dtype}.")
-        columns[name] = values
+        columns[name] = as_numbers(frame[name], "labels must name columns of numbers")
     if len(columns) == frame.shape[1]:
         raise ValueError(f"labels must leave columns of X for features, got {quoted(list(names))}.")
     return frame.drop(list(names)).to_native(), columns

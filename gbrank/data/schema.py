@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 from numbers import Real
@@ -74,11 +75,8 @@ class Schema:
             if not numeric and (position in asked or column.dtype in (nw.Categorical, nw.Enum)):
                 categories[position] = _categories(column)
             elif not numeric and position not in empty:
-                raise ValueError(
-                    f"X must hold numbers, booleans or categories; column {column.name!r} has "
-                    f"dtype {column.dtype}{_first_word(column)}. Drop it, or name it in "
-                    "categorical_feature."
-                )
+                hint = " Drop it, or name it in categorical_feature."
+                as_numbers(column, "X must hold numbers, booleans or categories", hint)
         return cls(n_features, names, sorted(asked | set(categories)), categories, empty)
 
     @property
@@ -240,13 +238,7 @@ class Schema:
     def _from_column(self, column: nw.Series[Any], position: int, single: bool) -> NDArray[Any]:
         if position in self.categories:
             return _codes(column.to_list(), column.name, self._known[position])
-        values = as_numbers(column, single)
-        if values is None:
-            raise ValueError(
-                f"X must hold the types of fit; column {column.name!r} has dtype {column.dtype}, "
-                f"expected numbers{_first_word(column)}."
-            )
-        return values
+        return as_numbers(column, "X must hold the types of fit, numbers", single=single)
 
     @cached_property
     def _known(self) -> dict[int, dict[Any, int]]:
@@ -280,16 +272,6 @@ def _categories(column: nw.Series[Any]) -> list[Any]:
                 "astype(str)."
             )
     return _sorted(set(found))
-
-
-def _first_word(column: nw.Series[Any]) -> str:
-    """Return the first text that is no number, as a part of a message; empty for other types."""
-    for row, value in enumerate(column.to_list() if column.dtype == nw.String else ()):
-        try:
-            float(value or "nan")
-        except ValueError:
-            return f", got {quoted(value)} in row {row}"
-    return ""
 
 
 def _codes(values: list[Any], name: str, codes: dict[Any, int]) -> NDArray[np.float64]:
@@ -365,7 +347,7 @@ def _check_present(found: Mapping[str, list[Any]], needed: Iterable[str]) -> Non
 def _numbers(values: list[Any], name: str) -> NDArray[np.float64]:
     """Return values as numbers, NaN for missing ones."""
     for value in values:
-        if not (is_missing(value) or isinstance(value, Real | np.bool_)):
+        if not (is_missing(value) or isinstance(value, Real | Decimal | np.bool_)):
             raise ValueError(
                 f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
                 f"({type(value).__name__}), expected numbers."

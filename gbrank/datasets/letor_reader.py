@@ -134,7 +134,8 @@ class Letor:
             n_features, "n_features", 1, _MAX_FEATURES, integer=True, optional=True
         )
         limit = asked or _MAX_FEATURES
-        self._path, self._data, self._n_features = path, read_bytes(path), asked
+        self._path, self._n_features = path, asked
+        self._data = read_bytes(path).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if (nul := self._data.find(b"\0")) >= 0:
             token = _TOKEN.match(self._data, nul)
             raise self._fault(nul, "text without NUL bytes", token[0] if token else b"")

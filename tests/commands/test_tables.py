@@ -248,7 +248,7 @@ def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
         ("train t.csv", "unknown column (label) 'label'. Known: "),
         ("train t.csv --label gade", "unknown column (label) 'gade'. Did you mean 'grade'?"),
         ("train t.csv --label grade", "unknown column (qid) 'qid'. Known: "),
-        ("train t.csv --label url --qid query", "'url' has dtype String"),
+        ("train t.csv --label url --qid query", "t.csv: label must name a column of numbers; col"),
         ("train t.csv --label grade --qid query", "Drop it, or name it in categorical_feature"),
         ("train t.csv --label grade --qid query --drop grade", "got 'grade' as label and as drop"),
         ("train bare.csv", "bare.csv: frame must have a column for features, got only"),
@@ -577,11 +577,16 @@ def test_faults_have_a_place(
     words = frame.astype({"a": object})
     words.loc[3, "a"] = "n/k"
     words.to_csv(table, index=False)
-    assert "column 'a' has dtype String, expected numbers, got 'n/k' in row 3" in fault(
+    assert "of fit, numbers; column 'a' has dtype String, got 'n/k' in row 3" in fault(
         "predict", table, *model
     )
     assert "column 'a' has dtype String, got 'n/k' in row 3." in fault(
         "train", table, "--model", tmp_path / "m", *FIT
+    )
+    bad = frame.assign(grade=[-1.0, -1.0, -2.0, *frame["grade"][3:]])  # of its own row
+    bad.to_csv(table, index=False)
+    assert f"{table}: --label must be at least 0, got -2.0 in row 2" in fault(
+        "train", table, "--model", tmp_path / "m", *FIT, "--unjudged", "drop"
     )
     lines = (folder / "test.csv").read_text().splitlines()
     table.write_text("\n".join([*lines[:4], "1,2", *lines[4:]]))

@@ -1,6 +1,7 @@
 """Features: one numeric matrix from whatever users pass as X."""
 
 import itertools
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -191,8 +192,8 @@ def test_what_cannot_be_learnt(X: Any, asked: Any, message: str) -> None:
     [
         (GOOD[["a", "b"]], r"in any order: it lacks \['c'\]\.$"),
         (GOOD.rename(columns={"c": "d"}), r"it lacks \['c'\] and it has \['d'\] besides\.$"),
-        (GOOD.assign(a=["u", "v"]), r"'a'.*expected numbers"),
-        (GOOD.assign(a=[None, "v"]), r"'a'.*expected numbers"),
+        (GOOD.assign(a=["u", "v"]), r"of fit, numbers; column 'a' has .*, got 'u' in row 0"),
+        (GOOD.assign(a=[None, "v"]), r"of fit, numbers; column 'a' has .*, got 'v' in row 1"),
         (np.zeros((2, 2)), r"X.*2.*3|X.*frame"),
         (np.zeros((2, 4)), r"X.*4.*3|X.*frame"),
     ],
@@ -227,7 +228,8 @@ def test_values_by_name_and_objects() -> None:
         {"k": False, "t": None, "n": None},
         {"t": "v", "n": 3, "k": True},
     ]
-    for X in (lists, {**lists, "more": [[], {}, "x"]}, mappings):
+    decimals = {**lists, "n": [Decimal("1.5"), None, 3]}  # as databases give them
+    for X in (lists, {**lists, "more": [[], {}, "x"]}, mappings, decimals):
         assert_array_equal(schema.transform(X), wanted)
     for X in (frame.to_numpy(), frame.to_numpy().tolist()):
         assert_array_equal(schema.transform(X), wanted)

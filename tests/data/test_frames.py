@@ -76,7 +76,7 @@ def test_it_is_what_fit_takes(make: Callable[..., Any]) -> None:
         (
             {"label": "url", "drop": []},
             ValueError,
-            "label must name a column of numbers; 'url' has dtype Str",
+            "label must name a column of numbers; column 'url' has dtype Str.*, got '.*' in row 0",
         ),
         ({"drop": ["url", "bm25", "age"]}, ValueError, "frame must have a column for features"),
         ({"qid": "bm25"}, ValueError, "qid must name a column without missing .* in row 3"),
@@ -89,6 +89,21 @@ def test_faults(
     """Each names the argument."""
     with pytest.raises(error, match=message):
         split_frame(make(COLUMNS), **{**ROLES, "unjudged": "drop", **changes})
+
+
+def test_columns_of_objects_say_what_is_no_number() -> None:
+    """Or that all of them are."""
+    y, group = [1, 0, 2], [3]
+    for values, message in (
+        ([1.5, None, "x"], "'a' has dtype Object, got 'x' in row 2"),
+        ([1.5, None, {}], "'a' has dtype Object, got {} in row 2"),
+        ([1.5, None, pd.NA], "'a' has dtype Object .of numbers alone: call astype.float"),
+    ):
+        frame = pd.DataFrame({"a": pd.Series(values, dtype=object), "qid": 1})
+        with pytest.raises(ValueError, match=f"X must hold numbers.*{message}.*Drop it"):
+            GBRanker().fit(frame[["a"]], y, group=group)
+        with pytest.raises(ValueError, match=f"label must name a column of numbers.*{message}"):
+            split_frame(frame.assign(b=1), label="a")
 
 
 def test_what_is_no_frame() -> None:

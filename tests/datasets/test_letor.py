@@ -84,6 +84,7 @@ def test_documents_without_any_feature_have_no_columns(file: WriteFile) -> None:
         "1 qid:3 1:2 2:4\n0 qid:3 2:8\n",
         "1 qid:3 1:2 2:4\n0 qid:3 2:8",
         "1 qid:3 1:2 2:4\r\n0 qid:3 2:8\r\n",
+        "1 qid:3 1:2 2:4 # a\r0 qid:3 2:8 # b\r",
         "\t1  qid:3\t1:2   2:4  \n\n   \n  # note\n#\n0 qid:3 2:8 ",
         "1 qid:3 1:2 2:4#note 3:1\n0 qid:3 2:8##",
         "+1.0 qid:3 01:2. 2:.4e+1\n0e5 qid:3 2:80E-1\n",

@@ -219,7 +219,7 @@ def test_columns_that_are_not_there() -> None:
     frame = pd.DataFrame({"a": X[:, 0], "b": ["x"] * len(Y)})
     with pytest.raises(ValueError, match=r"unknown column \(labels\) 'm'"):
         GBRanker("ranknet[m]").fit(frame, Y, qid=QID, labels=["m"])
-    with pytest.raises(ValueError, match="labels must name columns of numbers; 'b'"):
+    with pytest.raises(ValueError, match="labels must name columns of numbers; column 'b'"):
         GBRanker("ranknet[b]").fit(frame, Y, qid=QID, labels=["b"])
 
 
