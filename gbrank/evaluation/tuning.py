@@ -111,12 +111,6 @@ def _shown(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _value(trial: optuna.trial.FrozenTrial) -> float:
-    """Return what a trial that was finished is worth."""
-    assert trial.value is not None
-    return trial.value
-
-
 @dataclass(frozen=True)
 class _Store:
     """The files of a search in the folder of results; `key` is a hash of all it depends on."""
@@ -301,8 +295,8 @@ class _Search:
         rankers = [fit_on_rows(at(number), self.data, rows, []) for number in votes]
         pairs = [weight * self.scores[number] for number, weight in votes.items()]
         scores = np.sum(pairs, axis=0)
-        values = dict(zip(("default", "best trial"), map(_value, (first, best)), strict=True))
-        values["ranker"] = self.worth(scores)
+        trials = {"default": self.scores[first.number], "best trial": self.scores[best.number]}
+        values = {name: self.worth(own) for name, own in {**trials, "ranker": scores}.items()}
         ranker = rankers[0]
         if len(rankers) > 1:
             params = at(best.number).get_params(deep=False)

@@ -195,19 +195,16 @@ def _changed_queries(judged: ReportData) -> list[Block]:
     for query in chosen:
         ours, theirs = judged.main[:, query]
         change = f"{number(theirs)} → {number(ours)} ({number(leads[query], '+.4f')})"
-        folds.append(
-            Details(
-                _title(judged, query, change), [_side_by_side(judged, query)], query == chosen[0]
-            )
-        )
+        folds.append(_fold(judged, query, change, _side_by_side(judged, query), chosen))
     return [Paragraph("The queries that changed most, with both lists side by side:"), *folds]
 
 
-def _title(judged: ReportData, query: int, value: str) -> str:
-    """Return the line that stands for a query."""
+def _fold(judged: ReportData, query: int, value: str, table: Table, chosen: list[int]) -> Details:
+    """Return the line that stands for a query, and its table; of the first one it is shown."""
     documents = count(int(judged.queries.sizes[query]), "document")
     relevant = f"{judged.n_relevant[query]:,} relevant"
-    return f"{name(judged.queries.ids[query])}: {value}, {documents}, {relevant}"
+    title = f"{name(judged.queries.ids[query])}: {value}, {documents}, {relevant}"
+    return Details(title, [table], query == chosen[0])
 
 
 def _side_by_side(judged: ReportData, query: int) -> Table:
@@ -305,14 +302,10 @@ def worst(judged: ReportData, explains: bool) -> Section:
         return Section("worst", "The worst queries", [_no_value(judged)])
     reasons = TEXTS["reasons"].format(longest=LONGEST) if explains else ""
     text = said("worst", measure=judged.measure, top=TOP, further=FURTHER, reasons=reasons)
-    folds = [
-        Details(
-            _title(judged, query, number(values[query])),
-            [_list(judged, query, model, explains)],
-            query == chosen[0],
-        )
-        for query in chosen
-    ]
+    folds = []
+    for query in chosen:
+        table = _list(judged, query, model, explains)
+        folds.append(_fold(judged, query, number(values[query]), table, chosen))
     return Section("worst", "The worst queries", [text, *folds])
 
 
