@@ -32,7 +32,13 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("scores", "compare_scores({'a': y}, y, qid, clicks=Interleaved(qid))"),
         ("query",
          "choose_by_query({'a': y, 'b': y}, y, qid, clicks=LoggedClicks(0 * y + 1, y, y, {1: 1}))"),
+        ("scores", "choose_by_query({'a': y}, y, qid, clicks=Interleaved(qid))"),
+        ("clicks", "choose_by_query({'a': y, 'b': y}, y, qid, clicks=Interleaved(qid))"),
         ("events", "read_ubi(asked, pd.DataFrame({'action_name': ['click']}))"),
+        ("events['event_attributes']",
+         "read_ubi(asked, pd.DataFrame({'action_name': ['click'], 'query_id': 1,"
+         " 'event_attributes': '{}'}))"),
+        ("query", "compare_scores({'a': y > 0, 'b': y < 1}, y, qid, clicks=Interleaved(y))"),
         ("position['device']",
          "GBRanker().fit(X, y, qid=qid, position={'position': y + 1, 'device': y})"),
     ],

@@ -18,6 +18,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("baseline", "tune(X, y, qid=qid, ranker=GBRanker(baseline=0))"),
         ("keep", "tune(X, y, qid=qid, keep=['booster'])"),
         ("minutes", "tune(X, y, qid=qid, minutes=0)"),
+        ("measure", "pareto(GBRanker(), X, y, qid=qid, measure='ndcg@10')"),
         ("folds", "tune(X, y, qid=qid, folds=[(np.arange(50), np.arange(50, 75), [75])])"),
     ],
     "Splits and scorers": [

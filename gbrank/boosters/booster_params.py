@@ -14,6 +14,7 @@ from gbrank.data.schema import Schema, column_places
 
 # Parameters of either booster that gbrank sets itself, with what users set instead.
 SET_INSTEAD = by_name(WORDS["set_by"])
+TRUTH = {"true": True, "false": False}  # as boosters read them in texts
 
 
 class Options:
@@ -41,7 +42,7 @@ class Options:
                 raise ValueError(f"booster_params must not hold {main!r} twice, got {list(user)}.")
             if not _is_finite(value):
                 raise ArgumentError(f"{name} in booster_params", "must be finite", quoted(value))
-            checked[main] = value
+            checked[main] = TRUTH.get(str(value).lower(), value)
         pairs = list(zip(user, checked, strict=True))
         reasons = {name: self._why_not(main, given | checked, own) for name, main in pairs}
         refused = [f"{name!r}{reason}" for name, reason in reasons.items() if reason]

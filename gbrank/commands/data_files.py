@@ -14,7 +14,7 @@ from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import check_labels, quoted, unknown_name
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
-from gbrank.data.labels import split_columns
+from gbrank.data.labels import check_column_names, split_columns
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import Letor
 from gbrank.datasets.stacking import stack_files
@@ -121,7 +121,7 @@ def read_labelled(
         known = np.zeros(len(kept))
         known[kept] = y
         check_labels(known, "label")
-    X, others = split_columns(X, labels, "X") if labels else (X, {})
+    X, others = split_columns(X, check_column_names(labels), "X") if labels else (X, {})
     file = np.repeat(np.arange(len(paths)), tables.sizes)
     return Labelled(X, y, queries, kept, file[kept], others)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gbrank.common.argument_error import found_in
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, check_vector, quoted
 from gbrank.common.table import Table, Tabular
@@ -214,6 +214,8 @@ def pareto(
         raise TypeError(f"ranker must be a GBRanker, got {quoted(ranker)}.")
     second = get_measure(measure)
     first, *_ = ranker._measures()
+    if str(second) == str(first):
+        raise ArgumentError("measure", "must be another one than that of the ranker", str(second))
     rankers = _rankers(ranker, second, levels, weights)
     check_number(validation_fraction, "validation_fraction", 0, 1, open_low=True, open_high=True)
     seed = check_seed(ranker.random_state)

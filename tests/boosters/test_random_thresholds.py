@@ -132,3 +132,17 @@ def test_the_boosters_own_objective_is_left_alone() -> None:
     labels = (np.arange(N) % 3) * 1.0
     scores = fit(X, labels, objective="lightgbm:lambdarank").predict([[1.0], [2.0]])
     assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize(("text", "value"), [("false", False), ("True", True), (None, True)])
+def test_options_are_the_same_in_other_notations(text: str | None, value: bool) -> None:
+    """As LightGBM takes them."""
+    X = RNG.choice([0, 1, 2, np.nan], N)
+    y = np.nan_to_num(X)
+    for name in ("use_missing", "zero_as_missing"):
+        if (name, text) != ("zero_as_missing", None):  # whose default is False
+            one, other = (
+                fit(X[:, np.newaxis], y, booster_params={name: given}).predict(X[:, np.newaxis])
+                for given in (text, value)
+            )
+            assert_array_equal(one, other)

@@ -75,6 +75,7 @@ def test_tradeoff(table: Path, tmp_path: Path, output: Output) -> None:
     ("options", "message"),
     [
         (["train", "--labels", "margn"], r"unknown column \(labels\) 'margn'"),
+        (["train", "--labels", "margin", "margin"], "labels must name different columns"),
         (["train", "--constraints", CONSTRAINT], "needs labels= with 'margin'"),
         (["evaluate", "--metric", "ap[x]", "--scores", "-"], r"unknown column \(labels\) 'x'"),
         (

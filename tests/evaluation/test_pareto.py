@@ -153,6 +153,7 @@ def test_a_call_that_was_stopped_goes_on(
         ({"levels": [1.2]}, "levels must be"),
         ({"weights": [0]}, "weights must be"),
         ({"measure": "ndcg[other]"}, "unknown label 'other'"),
+        ({"measure": RANKER.eval_metric}, "measure must be another one than that of the ranker"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"labels": None}, "needs labels="),
     ],

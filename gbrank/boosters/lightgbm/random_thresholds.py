@@ -33,7 +33,8 @@ def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Param
     if X.shape[1] > WIDE or "max_bin_by_feature" in params:
         return params, X
     most = _integer(params, "max_bin", 255, 2)
-    missing_are_above = params.get("use_missing", True) and not params.get("zero_as_missing", False)
+    in_use = params.get("use_missing") is not False  # None stands for the default
+    missing_are_above = in_use and not params.get("zero_as_missing")
     columns = X.tocsc() if sp.issparse(X) else X
     numbers, row = np.full(X.shape[1], most), np.full(X.shape[1], np.nan, dtype=X.dtype)
     found = False
