@@ -12,13 +12,12 @@ from gbrank import Queries, get_measure, get_objective, list_measures
 from gbrank.engine import driver
 from gbrank.engine.compiling import Function, address, compiled
 from gbrank.engine.driver import Runner
-from gbrank.objectives import softrank
 
 # What takes longest comes first, for the workers to end together.
 LONGEST = (
-    "swept_pairs_loop", "soft_rank_loop", "noisy_whole_lists_loop",
-    "ap_by_rank", "tied_expectation_loop", "noisy_rankings_loop", "hinge_pairs_loop",
-    "direct_pairs_loop", "smooth_measure_loop", "approximate_measure_loop",
+    "swept_pairs_loop", "soft_rank_by_exponentials_loop", "noisy_whole_lists_loop",
+    "soft_rank_by_counts_loop", "ap_by_rank", "tied_expectation_loop", "noisy_rankings_loop",
+    "hinge_pairs_loop", "direct_pairs_loop", "smooth_measure_loop", "approximate_measure_loop",
     "smooth_average_precision_loop", "slam_smooth_loop", "list_likelihood_loop",
 )  # fmt: skip
 Job = tuple[Function, Any, Function]  # how to compile, for which types, and what
@@ -49,19 +48,6 @@ def runners() -> Iterator[Any]:
         yield get_measure(item.name).bind(np.arange(5) % 3, Queries.from_sizes([5])).runner
 
 
-def put_softrank_in_one_loop() -> None:
-    """Have all lists in the loop that has both ways of SoftRank, and compile none for each."""
-    fit = softrank.fit_discounts
-
-    def fit_one_rate(*given: Any) -> tuple[Any, Any]:
-        """Fit at least one, though no list uses it: this loop looks there which way to go."""
-        rates, drops = fit(*given)
-        return (rates, drops) if rates.size else (np.zeros(1), np.full((len(drops), 1), np.nan))
-
-    softrank.fit_discounts = fit_one_rate
-    softrank.soft_rank_by_counts = softrank.soft_rank_by_exponentials = softrank.soft_rank
-
-
 def asked_for(runner: Any) -> list[Job]:
     """Return what a runner would have compiled, without compiling it."""
     asked: list[Job] = []
@@ -70,7 +56,7 @@ def asked_for(runner: Any) -> list[Job]:
             patch.object(driver, "compiled", lambda *job: asked.append((compiled, *job))),
             patch.object(driver, "address", lambda *job: asked.append((address, *job))),
         ):
-            for found in (Runner._loop, Runner._functions):
+            for found in (Runner._tasks, Runner._functions):
                 found.func(runner)
     return asked
 

@@ -39,14 +39,10 @@ for name, derandomize in (("same", True), ("random", False)):
 settings.load_profile("same")
 
 
-def leaves_out_slow(config: pytest.Config) -> bool:
-    """Say whether this is a run of the fast tests, as it is unless -m says otherwise."""
-    return "not slow" in config.option.markexpr
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the tests of benchmarks, unless they or the slow tests are asked for."""
-    asked = not leaves_out_slow(config) or any("benchmarks" in arg for arg in config.args)
+    slow = "not slow" not in config.option.markexpr
+    asked = slow or any("benchmarks" in arg for arg in config.args)
     return None if asked or collection_path != ROOT / "tests" / "benchmarks" else True
 
 
@@ -56,10 +52,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     Tests are handed out once every worker has come so far; without this all would compile all.
     """
-    if leaves_out_slow(session.config):
-        from compiling import put_softrank_in_one_loop
-
-        put_softrank_in_one_loop()
     many = len(session.items) >= 400 or "NUMBA_BOUNDSCHECK" in os.environ
     if many and hasattr(session.config, "workerinput"):
         from compiling import compile_what_no_other_does

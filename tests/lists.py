@@ -17,12 +17,8 @@ from gbrank import Queries, get_objective
 from gbrank.engine.driver import Runner
 from gbrank.objectives import approxrank, lambdarank, smoothap
 
-# What also sweeps, for kernels of short lists alone.
-SWEPT = {
-    lambdarank.direct_pairs: (lambdarank.swept_pairs, lambdarank.SweptWork),
-    approxrank.approximate_measure: (approxrank.swept_measure, approxrank.SweptApproxWork),
-    smoothap.smooth_average_precision: (smoothap.swept_average_precision, smoothap.SweptAPWork),
-}
+# Kernels of long lists.
+SWEPT = (lambdarank.swept_pairs, approxrank.swept_measure, smoothap.swept_average_precision)
 Vector = NDArray[np.float64]
 LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]
 SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first", "equal"]
@@ -40,7 +36,7 @@ def long_ones(names: Iterable[str]) -> list[Any]:
 def runner(
     name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1, swept: bool = True
 ) -> Runner:
-    """Bind an objective that sums all lists in one way: its kernel's limit, if any, says which.
+    """Bind an objective that sums all lists in one way, by its kernel or its parameters.
 
     Unless `swept`, the kernel is that of short lists, and only the measure sums as in long ones.
     """
@@ -48,11 +44,10 @@ def runner(
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
     limits = {"longest", "direct", "most_neighbours"} & set(program.parameters._fields)
     parameters = program.parameters._replace(**dict.fromkeys(limits, np.inf if direct else 0.0))
-    kernel, work = program.kernel, program.work
-    if not direct and swept:
-        kernel, work = SWEPT.get(kernel, (kernel, work))
-    changed = replace(program, parameters=parameters, kernel=kernel, work=work)
-    return Runner(changed, queries, n_jobs)
+    others = program.others
+    if program.other_kernel in SWEPT:
+        others = np.full(queries.n_queries, swept and not direct)
+    return Runner(replace(program, parameters=parameters, others=others), queries, n_jobs)
 
 
 def gradients(name: Any, labels: Any, scores: Any, sigma: float, direct: bool) -> Any:

@@ -235,9 +235,9 @@ class Program:
     work : type
         The named tuple of arrays that the kernel works with.
     rows : mapping of str to int
-        Which fields of `work` are matrices, and how many rows they have.
+        Which fields of work arrays are matrices, and how many rows they have.
     lists : int
-        How many lists long the arrays of `work` are.
+        How many lists long work arrays are.
     tied : bool
         Whether documents of equal score form blocks. If not, each stands alone, in the order of
         `order`.
@@ -245,6 +245,12 @@ class Program:
         How documents of equal score are sorted: by their keys, or as they come.
     seed : int
         What the kernel's random numbers depend on, besides round and query.
+    other_kernel : function, optional
+        What runs in place of `kernel` for some queries, such as long lists.
+    other_work : type
+        The named tuple of arrays that it works with.
+    others : ndarray of bool, shape (n_queries,)
+        Which queries these are. A kernel without queries is not compiled.
     """
 
     kernel: Function
@@ -259,6 +265,9 @@ class Program:
     tied: bool = True
     order: Literal["descending", "ascending", "input"] = "descending"
     seed: int = 0
+    other_kernel: Function | None = None
+    other_work: type = Nothing
+    others: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", _as_declared(self.parameters))

@@ -1,4 +1,4 @@
-"""The driver: runs one kernel over all queries, on all threads.
+"""The driver: runs a program's kernels over its queries, on all threads.
 
 It alone sorts documents, finds ties, applies weights, checks for non-finite results and puts them
 back into input order. A query's result depends neither on the thread that computes it nor on the
@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numba import types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.data.ids import as_list
@@ -71,6 +71,14 @@ class Pool(Generic[T]):
             self._free.append(lent)
 
 
+class Task(NamedTuple):
+    """What a thread does: a loop, the arrays that it works with, and the queries it runs over."""
+
+    loop: Function
+    work: Pool[Work]
+    queries: Positions
+
+
 class Runner:
     """Runs a program over its queries.
 
@@ -91,18 +99,31 @@ class Runner:
             )
         self.queries = queries
         self.n_jobs = n_jobs
+        self._cost = queries.sizes * (queries.sizes + PAIRS_PER_DOCUMENT)
         self._order = _sorted_rows(program, queries)
         self._documents = _documents(program.key, terms, queries, self._order, program.tied)
         # Arrays in input order are not needed again.
         self.program = replace(program, key=np.empty(0), terms=None)
-        # To allocate memory costs long lists more than to compute in it.
-        self._work = Pool(partial(_work_arrays, self.program, 1 + int(queries.sizes.max())))
         self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
 
     @cached_property
-    def _loop(self) -> Function:
-        """The loop with the program's kernel in it."""
-        return _compiled_loop(self._documents, self.program)
+    def _threads(self) -> int:
+        """How many threads the queries are worth."""
+        return min(usable_threads(self.n_jobs), 1 + int(self._cost.sum() / PAIRS_PER_THREAD))
+
+    @cached_property
+    def _tasks(self) -> list[Task]:
+        """What each kernel runs over, a share for each thread, of about equal work."""
+        tasks = []
+        for program, own in _by_kernel(self.program, self.queries.n_queries):
+            cost = np.cumsum(self._cost[own])
+            inner = np.searchsorted(cost, cost[-1] * np.arange(1, self._threads) / self._threads)
+            loop = _compiled_loop(self._documents, program)
+            # To allocate memory costs long lists more than to compute in it.
+            longest = int(self.queries.sizes[own].max())
+            work = Pool(partial(_work_arrays, program, 1 + longest))
+            tasks += [Task(loop, work, share) for share in np.split(own, inner)]
+        return tasks
 
     @cached_property
     def _functions(self) -> MeasureFunctions:
@@ -117,15 +138,6 @@ class Runner:
     @cached_property
     def _keys(self) -> NDArray[np.uint64]:
         return query_keys(self.queries.ids)
-
-    @cached_property
-    def _bounds(self) -> NDArray[np.int64]:
-        """Split queries into one run per thread, of about equal work."""
-        sizes = self.queries.sizes.astype(np.float64)
-        cost = np.cumsum(sizes * (sizes + PAIRS_PER_DOCUMENT))
-        threads = min(usable_threads(self.n_jobs), 1 + int(cost[-1] / PAIRS_PER_THREAD))
-        inner = np.searchsorted(cost, cost[-1] * np.arange(1, threads) / threads)
-        return np.concatenate([[0], inner, [self.queries.n_queries]])
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the kernel's value of each query, shape (n_queries,)."""
@@ -145,8 +157,8 @@ class Runner:
     def _run(
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
-        program, bounds = self.program, self._bounds
-        loop, functions = self._loop, self._functions  # compiled here, before threads ask for them
+        program = self.program
+        tasks, functions = self._tasks, self._functions  # compiled before threads ask for them
         documents = self._documents._replace(
             scores=scores,
             sigma=float(sigma),
@@ -154,19 +166,19 @@ class Runner:
             weights=weights,
         )
 
-        def run(ranked: NDArray[np.int16], begin: int, end: int) -> int:
-            with self._work.borrow() as work, interrupts_held():
-                fault: int = loop(
-                    functions, program.parameters, documents, ranked, work, outputs, begin, end
+        def run(ranked: NDArray[np.int16], task: Task) -> int:
+            with task.work.borrow() as work, interrupts_held():
+                fault: int = task.loop(
+                    functions, program.parameters, documents, ranked, work, outputs, task.queries
                 )
             return fault
 
         with self._rankings.borrow() as ranked:
-            if len(bounds) == 2:
-                faults = [run(ranked, *bounds)]
+            if self._threads == 1:
+                faults = [run(ranked, task) for task in tasks]
             else:
-                with ThreadPoolExecutor(len(bounds) - 1) as pool:
-                    faults = list(pool.map(partial(run, ranked), bounds[:-1], bounds[1:]))
+                with ThreadPoolExecutor(self._threads) as pool:
+                    faults = list(pool.map(partial(run, ranked), tasks))
         if max(faults) >= 0:
             first = min(fault for fault in faults if fault >= 0)
             raise RuntimeError(
@@ -184,6 +196,15 @@ class Runner:
         """Return how messages describe a query."""
         (name,) = as_list(self.queries.ids[query : query + 1])
         return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
+
+
+def _by_kernel(program: Program, n_queries: int) -> list[tuple[Program, Positions]]:
+    """Return a program for each kernel that has queries, and these."""
+    if program.other_kernel is None:
+        return [(program, np.arange(n_queries, dtype=np.int64))]
+    other = replace(program, kernel=program.other_kernel, work=program.other_work)
+    both = (program, np.flatnonzero(~program.others)), (other, np.flatnonzero(program.others))
+    return [(own, queries) for own, queries in both if queries.size > 0]
 
 
 def _documents(
@@ -229,8 +250,7 @@ def _compiled_loop(documents: AllQueries, program: Program) -> Function:
         np.empty(0, np.int16),
         _work_arrays(program, 1),
         Outputs(*np.empty((3, 0))),
-        0,
-        0,
+        np.empty(0, np.int64),
     )
     with warnings.catch_warnings():  # functions as arguments are experimental, but tested
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)

@@ -104,15 +104,14 @@ def _loop(
     ranked: NDArray[np.int16],
     work: Work,
     outputs: Outputs,
-    begin: int,
-    end: int,
+    queries: Positions,
 ) -> int:
-    """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
+    """Run the kernel over these queries; return the first faulty one, or −1."""
     measure = functions_at(addresses)
     documents, work, outputs = borrow(documents), borrow(work), borrow(outputs)
-    parameters, ranked = borrow(parameters), borrow(ranked)
+    parameters, ranked, queries = borrow(parameters), borrow(ranked), borrow(queries)
     with_gradient = outputs.gradient.size > 0
-    for q in range(begin, end):
+    for q in queries:
         start = documents.offsets[q]
         m = documents.offsets[q + 1] - start
         own = head_of(work.best_first, m)
@@ -166,21 +165,6 @@ def query_of(
         documents.noise[q],
         parameters,
         work.kernel,
-    )
-
-
-@inline
-def with_work(query: Query, work: Any) -> Query:
-    """Return a query with other work arrays, for a kernel that another kernel calls."""
-    return Query(
-        query.scores,
-        query.key,
-        query.ranking,
-        query.sigma,
-        query.number,
-        query.noise,
-        query.parameters,
-        work,
     )
 
 

@@ -24,7 +24,7 @@ from gbrank.numerics.vectors import sum_of
 
 # The largest rate −log z; the smallest is SLOWEST/m.
 FASTEST, SLOWEST = 8.0, 1.0
-# Fewer rates than this must meet the tolerance, or else `rank_distributions` counts ranks.
+# Fewer rates than this must meet the tolerance, or else `soft_rank_by_counts` counts ranks.
 MOST_RATES = 32
 # For a tolerance below this, ranks are counted.
 FINEST = 1e-7

@@ -5,7 +5,7 @@ With other sigmoids than the logistic function, they are summed pair by pair at 
 
 from dataclasses import dataclass
 from math import erfc
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from gbrank.common.fields import choice, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
-from gbrank.engine.query_loop import with_work
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
 from gbrank.numerics.sweeps import (
     LOGISTIC,
@@ -43,7 +42,7 @@ class ApproxParameters(NamedTuple):
     beta : float
         Steepness of what is logistic in ranks, per rank.
     direct : float
-        Factor on the sizes up to which pairs are summed one by one.
+        Factor on the sizes up to which the measure sums pairs of ranks one by one.
     arctan : bool
         Whether another sigmoid than the logistic function is the arc tangent, or the error
         function.
@@ -66,7 +65,8 @@ class DirectApproxWork(NamedTuple):
 class SweptApproxWork(NamedTuple):
     """The work arrays of `swept_measure`."""
 
-    direct: DirectApproxWork
+    ranks: Vector
+    slopes: Vector
     delta: SeparableDelta
     sweep: SweepWork
 
@@ -96,18 +96,14 @@ def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivative
     return loss
 
 
-_pair_by_pair = inline(approximate_measure)
-
-
 def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `approximate_measure`, by sweeps where the list is long."""
+    """Do as `approximate_measure`, by sweeps."""
     parameters: ApproxParameters = query.parameters
-    s, sigma, first, work = query.scores, query.sigma, query.ranking.first, query.work
-    if s.size <= parameters.direct * LONGEST_DIRECT:
-        return _pair_by_pair(with_work(query, work.direct), measure, out)
+    work: SweptApproxWork = query.work
+    s, sigma, first = query.scores, query.sigma, query.ranking.first
+    ranks, slopes = work.ranks, work.slopes
     if all_alike(query.ranking.gains):
         return 0.0
-    ranks, slopes = work.direct.ranks, work.direct.slopes
     for i in range(s.size):
         ranks[i] = 1.0
         slopes[i] = 1.0
@@ -269,20 +265,15 @@ class ApproxRank(MeasureObjective):
                 f"discount must be one known by name for ApproxRank, which needs it at real ranks; "
                 f"got {self.measure!r}."
             )
-        kernel: Any = sigmoid_measure
-        work: type = DirectApproxWork
-        if self.sigmoid == "logistic":
-            swept = queries.sizes.max() > LONGEST_DIRECT  # sweeps take long to compile
-            kernel, work = (
-                (swept_measure, SweptApproxWork)
-                if swept
-                else (approximate_measure, DirectApproxWork)
-            )
+        logistic = self.sigmoid == "logistic"
         return self.measure_program(
-            kernel,
+            approximate_measure if logistic else sigmoid_measure,
             labels,
             queries,
             ["by_rank"],
             parameters=ApproxParameters(self.beta, arctan=self.sigmoid == "arctan"),
-            work=work,
+            work=DirectApproxWork,
+            other_kernel=swept_measure,
+            other_work=SweptApproxWork,
+            others=logistic & (queries.sizes > LONGEST_DIRECT),
         )

@@ -23,7 +23,6 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.query_loop import with_work
 from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
@@ -62,8 +61,6 @@ class PairParameters(NamedTuple):
         of all pairs. If not, Newton steps are bounded.
     boost : float
         Factor on the curvature of a built-in.
-    longest : float
-        Lists of more documents are swept; infinity if none may be.
     """
 
     top: float = np.inf
@@ -72,7 +69,6 @@ class PairParameters(NamedTuple):
     by_grades: bool = False
     built_in: bool = False
     boost: float = 1.0
-    longest: float = LONGEST_DIRECT
 
 
 class DirectWork(NamedTuple):
@@ -97,7 +93,7 @@ class TwoGrades(NamedTuple):
 class SweptWork(NamedTuple):
     """The work arrays of `swept_pairs`."""
 
-    direct: DirectWork
+    weights: Vector
     delta: SeparableDelta
     sweep: SweepWork
     two_grades: TwoGrades
@@ -139,8 +135,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
         _normalize_by_sum(total, parameters.boost, sigma, out)
     else:
         bound_steps(LONGEST_STEP, out)
-    if out.gradient.size > 0:
-        to_score_units(sigma, out)
+    to_score_units(sigma, out)
     return loss
 
 
@@ -176,30 +171,23 @@ def _normalize_by_sum(total: float, boost: float, sigma: float, out: Derivatives
         out.curvature[i] = max(boost * out.curvature[i], 0.0) * factor
 
 
-_sum_directly = inline(direct_pairs)
-
-
 def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `direct_pairs` where the list is short; sweep over a long one."""
+    """Do as `direct_pairs`, by sweeps."""
     parameters: PairParameters = query.parameters
-    work: SweptWork = query.work
-    if query.scores.size <= parameters.longest:
-        return _sum_directly(with_work(query, work.direct), measure, out)
     if parameters.by_grades:
-        loss = _sweep_grades(query, measure, work, out)
+        loss = _sweep_grades(query, measure, out)
     else:
-        loss = _sweep_list(query, measure, work, out)
+        loss = _sweep_list(query, measure, out)
     bound_steps(LONGEST_STEP, out)
     to_score_units(query.sigma, out)
     return loss
 
 
 @inline
-def _sweep_list(
-    query: Query, measure: MeasureFunctions, work: SweptWork, out: Derivatives
-) -> float:
+def _sweep_list(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
     parameters: PairParameters = query.parameters
+    work: SweptWork = query.work
     m, delta = query.scores.size, work.delta
     top = np.int64(min(parameters.top, float(m)))
     if parameters.separable:
@@ -218,7 +206,7 @@ def _sweep_list(
     )  # fmt: skip
     if parameters.by_row:
         measure.prepare(query.ranking, top)
-        loss += _add_blocks(query, measure, top, work.direct.weights, out)
+        loss += _add_blocks(query, measure, top, work.weights, out)
     return loss
 
 
@@ -252,10 +240,9 @@ def _add_blocks(
 
 
 @inline
-def _sweep_grades(
-    query: Query, measure: MeasureFunctions, work: SweptWork, out: Derivatives
-) -> float:
+def _sweep_grades(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
+    work: SweptWork = query.work
     two = work.two_grades
     loss = 0.0
     for high in range(1, int(query.ranking.gains.max()) + 1):
@@ -306,7 +293,7 @@ def pairs_program(
     built_in: bool = False,
     boost: float = 1.0,
 ) -> Program:
-    """Return a program with the kernel that suits the lists, and its parameters.
+    """Return a program with the kernels that suit the lists, and their parameters.
 
     `program` holds the measure's terms and functions, and as key the labels, the larger of which is
     the better in a pair; without `swaps` all pairs have weight 1.
@@ -328,14 +315,15 @@ def pairs_program(
         boost=boost,
     )
     longest = _longest_direct(parameters, n_labels, falls=bool((steps < 0).any()))
-    swept = sizes.max() > longest  # sweeps are four fifths of the time to compile
     return replace(
         program,
-        kernel=swept_pairs if swept else direct_pairs,
         key=terms.gains if alike else program.key,
         terms=terms,
-        parameters=parameters._replace(longest=longest),
-        work=SweptWork if swept else DirectWork,
+        parameters=parameters,
+        work=DirectWork,
+        other_kernel=swept_pairs,
+        other_work=SweptWork,
+        others=sizes > longest,
     )
 
 

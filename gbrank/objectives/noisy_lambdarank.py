@@ -1,7 +1,7 @@
 """NoisyLambdaRank, the default: logistic pairs weighted by what swaps change in noisy rankings."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from gbrank.engine.contract import (
     Ranking,
     SeparableDelta,
 )
-from gbrank.engine.query_loop import with_work
 from gbrank.engine.sorting import LONG
 from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
@@ -117,9 +116,8 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
         for i in range(out.gradient.size):
             out.gradient[i] = added.gradient[work.position[i]]
             out.curvature[i] = added.curvature[work.position[i]]
-    if out.gradient.size > 0:
-        bound_steps(LONGEST_STEP, out)
-        to_score_units(sigma, out)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(sigma, out)
     return loss
 
 
@@ -269,29 +267,9 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
         for i in range(out.gradient.size):
             out.gradient[work.draw.places[i]] += added.gradient[i] / draws
             out.curvature[work.draw.places[i]] += added.curvature[i] / draws
-    if out.gradient.size > 0:
-        bound_steps(LONGEST_STEP, out)
-        to_score_units(sigma, out)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(sigma, out)
     return loss / draws
-
-
-_over_ranks, _over_rankings = inline(noisy_whole_lists), inline(noisy_rankings)
-
-
-class MixedWork(NamedTuple):
-    """The work arrays of `noisy_lists`."""
-
-    whole: WholeListWork
-    rankings: RankingsWork
-
-
-def noisy_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `noisy_whole_lists` where the list is short, else as `noisy_rankings`."""
-    parameters: NoisyParameters = query.parameters
-    work: MixedWork = query.work
-    if query.scores.size <= parameters.whole:
-        return _over_ranks(with_work(query, work.whole), measure, out)
-    return _over_rankings(with_work(query, work.rankings), measure, out)
 
 
 @inline
@@ -402,19 +380,17 @@ class NoisyLambdaRank(MeasureObjective):
         assert swaps is not None
         whole = WHOLE if self.truncation is None else min(self.truncation, BLOCK)
         by_row = swaps.separable is None
-        kernel: Any = noisy_rankings
-        work: type = RankingsWork
-        if not by_row and self._measure.form == "discounted":
-            short = queries.sizes.max() <= whole  # the other kernel takes long to compile
-            kernel, work = (noisy_whole_lists, WholeListWork) if short else (noisy_lists, MixedWork)
         return self.measure_program(
-            kernel,
+            noisy_whole_lists,
             labels,
             queries,
             ["prepare", "row"] if by_row else ["separable"],
             by_label=True,
             parameters=NoisyParameters(self.draws, self.truncation or TOP, whole, by_row),
-            work=work,
+            work=WholeListWork,
+            other_kernel=noisy_rankings,
+            other_work=RankingsWork,
+            others=(queries.sizes > whole) | by_row | (self._measure.form != "discounted"),
             rows={"worth": self.draws + 1},
             seed=self.seed,
         )

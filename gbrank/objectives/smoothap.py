@@ -10,7 +10,6 @@ from gbrank.common.fields import flag, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
-from gbrank.engine.query_loop import with_work
 from gbrank.engine.structures import head_of, slice_of
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
@@ -37,12 +36,9 @@ class SmoothAPParameters(NamedTuple):
     ----------
     own : float
         How much a document counts as above itself, in its rank among relevant ones.
-    longest : float
-        Up to how many documents pairs are summed one by one.
     """
 
     own: float = 1.0
-    longest: float = LONGEST_DIRECT
 
 
 class PairWork(NamedTuple):
@@ -87,15 +83,10 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
     return loss
 
 
-_pair_by_pair = inline(smooth_average_precision)
-
-
 def swept_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `smooth_average_precision`, by sweeps where the list is long."""
+    """Do as `smooth_average_precision`, by sweeps."""
     s, x, sigma = query.scores, query.ranking.gains, query.sigma
     work: SweptAPWork = query.work
-    if s.size <= query.parameters.longest:
-        return _pair_by_pair(with_work(query, work.pairs), measure, out)
     if all_alike(x):
         return 0.0
     _start(s.size, query.parameters.own, work.pairs)
@@ -267,11 +258,13 @@ class SmoothAP(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return average precision of soft ranks."""
         terms = AP(threshold=self.threshold).terms(labels, queries)
-        swept = queries.sizes.max() > LONGEST_DIRECT  # sweeps take long to compile
         return Program(
-            swept_average_precision if swept else smooth_average_precision,
+            smooth_average_precision,
             terms.gains,
             terms,
             parameters=SmoothAPParameters(0.5 if self.as_printed else 1.0),
-            work=SweptAPWork if swept else PairWork,
+            work=PairWork,
+            other_kernel=swept_average_precision,
+            other_work=SweptAPWork,
+            others=queries.sizes > LONGEST_DIRECT,
         )

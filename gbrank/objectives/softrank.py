@@ -17,7 +17,7 @@ Discounts that are sums of exponentials are left to `gbrank.numerics.exponential
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -152,17 +152,6 @@ def soft_rank_by_counts(query: Query, measure: MeasureFunctions, out: Derivative
             )
         start = end
     return finish(value, most, query, out)
-
-
-_by_exponentials, _by_counts = inline(soft_rank_by_exponentials), inline(soft_rank_by_counts)
-
-
-def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as the one or the other, as the discount of the list asks for."""
-    parameters: SoftRankParameters = query.parameters
-    if np.isnan(parameters.drops[query.number, 0]):
-        return _by_counts(query, measure, out)
-    return _by_exponentials(query, measure, out)
 
 
 @inline
@@ -371,14 +360,13 @@ class SoftRank(MeasureObjective):
         """Return the measure's gains and discounts."""
         discounts = self.terms(labels, queries).discounts
         rates, drops = fit_discounts(discounts, queries, self.tolerance)
-        counted = np.isnan(drops).all(axis=1)  # each way takes long to compile
-        kernel: Any = soft_rank
-        if counted.all() or not counted.any():
-            kernel = soft_rank_by_counts if counted.all() else soft_rank_by_exponentials
         return self.measure_program(
-            kernel,
+            soft_rank_by_exponentials,
             labels,
             queries,
             parameters=SoftRankParameters(rates, drops, accuracy_of(self.tolerance)),
             work=Integrals,
+            other_kernel=soft_rank_by_counts,
+            other_work=Integrals,
+            others=np.isnan(drops).all(axis=1),
         )

@@ -187,19 +187,19 @@ def test_ctrl_c_in_compiled_code_is_not_lost() -> None:
     """It waits for the loop to end, since numba drops exceptions while it passes arguments."""
     bound = RankNet().bind([1, 0], Queries.from_sizes([2]))
     expected = bound.gradients([0.0, 1.0])
-    loop, ends = bound.runner._loop, []
+    tasks, ends = bound.runner._tasks, []
 
     def interrupted(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
-        ends.append(loop(*arguments))
+        ends.append(tasks[0].loop(*arguments))
         return ends[-1]
 
-    vars(bound.runner)["_loop"] = interrupted
+    vars(bound.runner)["_tasks"] = [tasks[0]._replace(loop=interrupted)]
     with pytest.raises(KeyboardInterrupt):
         bound.gradients([0.0, 1.0])
     assert ends == [-1]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    vars(bound.runner)["_loop"] = loop
+    vars(bound.runner)["_tasks"] = tasks
     assert_array_equal(bound.gradients([0.0, 1.0]), expected)
 
 
@@ -221,11 +221,17 @@ def test_the_first_faulty_query_is_named() -> None:
     """Whichever thread found it; a thread without a fault says −1."""
     runner = RankNet().bind([1, 0] * 6, Queries.from_qid(np.repeat(list("abcdef"), 2))).runner
     for faulty, first in (([1, 4], "b"), ([4, 1], "b"), ([4], "e"), ([0, 2], "a")):
-        vars(runner)["_bounds"] = np.array([0, 3, 6])
         vars(runner)["_functions"] = None
-        vars(runner)["_loop"] = lambda *given, faulty=faulty: next(
-            (query for query in sorted(faulty) if given[-2] <= query < given[-1]), -1
-        )
+        vars(runner)["_tasks"] = [
+            driver.Task(
+                lambda *given, faulty=faulty: next(
+                    (query for query in sorted(faulty) if query in given[-1]), -1
+                ),
+                driver.Pool(lambda: None),
+                share,
+            )
+            for share in np.split(np.arange(6), 2)
+        ]
         with pytest.raises(RuntimeError, match=f"query '{first}' .* is not finite"):
             runner.values(np.zeros(12))
 

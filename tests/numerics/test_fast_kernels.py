@@ -12,6 +12,7 @@ from plain_trees import PLAIN
 from scipy.special import expit
 
 import gbrank
+from compiling import asked_for
 from gbrank import DCG, NDCG, LambdaRank, Queries, RankNet, get_objective
 from gbrank.objectives import approxrank, hinge, lambdarank
 from lists import (
@@ -215,33 +216,31 @@ def test_which_lists_are_swept(name: str, grades: str, longest: int, more: int) 
 )
 def test_what_can_be_swept(objective: Any, swept: bool) -> None:
     """The rest goes pair by pair, whatever the length."""
-    program = objective.program(np.array([0.0, 1.0, 2.0]), Queries.from_sizes([3]))
-    assert program.parameters.longest == (lambdarank.LONGEST_DIRECT if swept else np.inf)
+    sizes = [lambdarank.LONGEST_DIRECT, lambdarank.LONGEST_DIRECT + 1, 5000]
+    program = objective.program(np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes))
+    assert program.others.tolist() == [False, swept, swept]
 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_sweeps_are_compiled_for_long_lists_only(more: int) -> None:
     """They take most of the time."""
     sizes = [3, lambdarank.LONGEST_DIRECT + more]
-    program = RankNet().program(np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes))
-    assert program.kernel is (lambdarank.swept_pairs if more else lambdarank.direct_pairs)
+    bound = RankNet().bind(np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes))
+    loops = [function.__name__ for _, _, function in asked_for(bound.runner)]
+    assert loops == ["direct_pairs_loop", *["swept_pairs_loop"] * more]
 
 
 @pytest.mark.parametrize("name", ["pairwise", "kendall"])
-@pytest.mark.parametrize(
-    ("n_labels", "by_grades", "longest"),
-    [
-        (8, True, lambdarank.LONGEST_BY_GRADES),
-        (9, False, np.inf),
-    ],
-)
+@pytest.mark.parametrize(("n_labels", "by_grades"), [(8, True), (9, False)])
 def test_what_counts_pairs_is_swept_for_few_labels(
-    name: str, n_labels: int, by_grades: bool, longest: float
+    name: str, n_labels: int, by_grades: bool
 ) -> None:
     """Every two of them are a sweep; with more, pairs go row by row."""
-    labels = np.arange(n_labels, dtype=float)
-    program = LambdaRank(name).program(labels, Queries.from_sizes([n_labels]))
-    assert (program.parameters.by_grades, program.parameters.longest) == (by_grades, longest)
+    sizes = [lambdarank.LONGEST_BY_GRADES, lambdarank.LONGEST_BY_GRADES + 1, 5000]
+    labels = np.arange(sum(sizes)) % float(n_labels)
+    program = LambdaRank(name).program(labels, Queries.from_sizes(sizes))
+    assert program.parameters.by_grades == by_grades
+    assert program.others.tolist() == [False, by_grades, by_grades]
 
 
 @pytest.mark.parametrize("name", HINGES)

@@ -1,6 +1,5 @@
 """NoisyLambdaRank: against the expectation over all rankings, and its definition written anew."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import permutations, product
@@ -29,15 +28,7 @@ from gbrank import (
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
-from gbrank.objectives.noisy_lambdarank import (
-    SHORT,
-    TOP,
-    WHOLE,
-    RankingsWork,
-    noisy_lists,
-    noisy_rankings,
-    noisy_whole_lists,
-)
+from gbrank.objectives.noisy_lambdarank import SHORT, TOP, WHOLE
 
 MEASURES = [NDCG(), DCG(k=3), AP(), RR(), ERR(), PairwiseCorrect(), KendallTau()]
 
@@ -115,20 +106,14 @@ def ndcg_weights(labels: np.ndarray, ranking: Any, truncation: float = np.inf) -
     return weights * (np.minimum.outer(ranks, ranks) < truncation)
 
 
-def cases() -> Iterator[Any]:
-    """Yield measures, truncations and sizes, slow where both kernels are in one loop."""
-    for measure, truncation, sizes in (
+@pytest.mark.parametrize(
+    ("measure", "truncation", "sizes"),
+    [
         *product(MEASURES, [1, 3, None], [[7, 1, 5]]),
         *product([NDCG()], [20, None], [[LONG + 3, LONG - 1], [SHORT, SHORT + 9]]),
-    ):
-        program = NoisyLambdaRank(measure, truncation=truncation).program(
-            np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes)
-        )
-        marks = [pytest.mark.slow] if program.kernel is noisy_lists else []
-        yield pytest.param(measure, truncation, sizes, marks=marks)
-
-
-@pytest.mark.parametrize(("measure", "truncation", "sizes"), cases(), ids=str)
+    ],
+    ids=str,
+)
 def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> None:
     """Each draw's ranking from the documented numbers, its deltas by swapping documents."""
     rng = np.random.default_rng(1)
@@ -157,9 +142,7 @@ def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> N
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 1.0])
-@pytest.mark.parametrize(
-    "measure", [pytest.param(NDCG(), marks=pytest.mark.slow), KendallTau()], ids=str
-)
+@pytest.mark.parametrize("measure", [NDCG(), KendallTau()], ids=str)
 def test_long_lists(measure: Any, sigma: float) -> None:
     """Blocks of documents make no difference: 2,500 of them, by scores that noise cannot reorder.
 
@@ -176,7 +159,6 @@ def test_long_lists(measure: Any, sigma: float) -> None:
         assert_allclose(found, wanted, rtol=1e-9, atol=1e-300)
 
 
-@pytest.mark.slow
 def test_all_pairs_of_lists_that_are_not_long() -> None:
     """By default; in longer ones those with one of the first `TOP` documents."""
     rng = np.random.default_rng(0)
@@ -197,8 +179,8 @@ def test_both_ways(spread: float, size: int) -> None:
     labels, s = rng.integers(0, 3, size).astype(float), spread * rng.random(size)
     queries = Queries.from_sizes([size])
     program = NoisyLambdaRank().program(labels, queries)
-    assert program.kernel is noisy_whole_lists
-    other = replace(program, kernel=noisy_rankings, work=RankingsWork)
+    assert not program.others.any()
+    other = replace(program, others=np.ones(1, bool))
     found, wanted = (
         Runner(own, queries).gradients(s, 1.0, 0, np.empty(0)) for own in (program, other)
     )
