@@ -64,6 +64,16 @@ def test_two_threads_on_data_that_need_them(monkeypatch: pytest.MonkeyPatch) -> 
         assert_array_equal(one.per_query(scores), two.per_query(scores))
 
 
+@pytest.mark.parametrize(("jobs", "shares"), [(1, [[0, 1, 2, 3]]), (2, [[0, 1, 2], [3]])])
+def test_shares_of_threads(
+    jobs: int, shares: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every thread has about as much to do."""
+    monkeypatch.setattr(driver, "PAIRS_PER_THREAD", 1)
+    bound = RankNet().bind(np.arange(400) % 3, Queries.from_sizes([50, 60, 60, 230]), n_jobs=jobs)
+    assert [task.queries.tolist() for task in bound.runner._tasks] == shares
+
+
 @pytest.mark.usefixtures("many_threads")
 @given(st.lists(reference.queries(6), min_size=1, max_size=9), st.integers(1, 12))
 @settings(max_examples=50, deadline=None)

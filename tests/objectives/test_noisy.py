@@ -164,8 +164,10 @@ def test_all_pairs_of_lists_that_are_not_long() -> None:
     rng = np.random.default_rng(0)
     for size, truncation in ((WHOLE, WHOLE), (WHOLE + 1, TOP)):
         labels, s = rng.integers(0, 3, size).astype(float), rng.normal(size=size)
+        queries = Queries.from_sizes([size])
+        assert NoisyLambdaRank().program(labels, queries).others.tolist() == [size > WHOLE]
         found, wanted = (
-            NoisyLambdaRank(truncation=value).bind(labels, Queries.from_sizes([size])).gradients(s)
+            NoisyLambdaRank(truncation=value).bind(labels, queries).gradients(s)
             for value in (None, truncation)
         )
         assert_array_equal(found, wanted)
