@@ -71,8 +71,8 @@ class Pool(Generic[T]):
             self._free.append(lent)
 
 
-class Task(NamedTuple):
-    """What a thread does: a loop, the arrays that it works with, and the queries it runs over."""
+class Share(NamedTuple):
+    """What a kernel does in a thread: its loop, the arrays of this, and queries to run over."""
 
     loop: Function
     work: Pool[Work]
@@ -112,9 +112,9 @@ class Runner:
         return min(usable_threads(self.n_jobs), 1 + int(self._cost.sum() / PAIRS_PER_THREAD))
 
     @cached_property
-    def _tasks(self) -> list[Task]:
+    def _shares(self) -> list[Share]:
         """What each kernel runs over, a share for each thread, of about equal work."""
-        tasks = []
+        shares = []
         for program, own in _by_kernel(self.program, self.queries.n_queries):
             cost = np.cumsum(self._cost[own])
             inner = np.searchsorted(cost, cost[-1] * np.arange(1, self._threads) / self._threads)
@@ -122,8 +122,8 @@ class Runner:
             # To allocate memory costs long lists more than to compute in it.
             longest = int(self.queries.sizes[own].max())
             work = Pool(partial(_work_arrays, program, 1 + longest))
-            tasks += [Task(loop, work, share) for share in np.split(own, inner)]
-        return tasks
+            shares += [Share(loop, work, part) for part in np.split(own, inner)]
+        return shares
 
     @cached_property
     def _functions(self) -> MeasureFunctions:
@@ -158,7 +158,7 @@ class Runner:
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
         program = self.program
-        tasks, functions = self._tasks, self._functions  # compiled before threads ask for them
+        shares, functions = self._shares, self._functions  # compiled before threads ask for them
         documents = self._documents._replace(
             scores=scores,
             sigma=float(sigma),
@@ -166,19 +166,19 @@ class Runner:
             weights=weights,
         )
 
-        def run(ranked: NDArray[np.int16], task: Task) -> int:
-            with task.work.borrow() as work, interrupts_held():
-                fault: int = task.loop(
-                    functions, program.parameters, documents, ranked, work, outputs, task.queries
+        def run(ranked: NDArray[np.int16], share: Share) -> int:
+            with share.work.borrow() as work, interrupts_held():
+                fault: int = share.loop(
+                    functions, program.parameters, documents, ranked, work, outputs, share.queries
                 )
             return fault
 
         with self._rankings.borrow() as ranked:
             if self._threads == 1:
-                faults = [run(ranked, task) for task in tasks]
+                faults = [run(ranked, share) for share in shares]
             else:
                 with ThreadPoolExecutor(self._threads) as pool:
-                    faults = list(pool.map(partial(run, ranked), tasks))
+                    faults = list(pool.map(partial(run, ranked), shares))
         if max(faults) >= 0:
             first = min(fault for fault in faults if fault >= 0)
             raise RuntimeError(

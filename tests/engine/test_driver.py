@@ -71,7 +71,7 @@ def test_shares_of_threads(
     """Every thread has about as much to do."""
     monkeypatch.setattr(driver, "PAIRS_PER_THREAD", 1)
     bound = RankNet().bind(np.arange(400) % 3, Queries.from_sizes([50, 60, 60, 230]), n_jobs=jobs)
-    assert [task.queries.tolist() for task in bound.runner._tasks] == shares
+    assert [share.queries.tolist() for share in bound.runner._shares] == shares
 
 
 @pytest.mark.usefixtures("many_threads")
@@ -197,19 +197,19 @@ def test_ctrl_c_in_compiled_code_is_not_lost() -> None:
     """It waits for the loop to end, since numba drops exceptions while it passes arguments."""
     bound = RankNet().bind([1, 0], Queries.from_sizes([2]))
     expected = bound.gradients([0.0, 1.0])
-    tasks, ends = bound.runner._tasks, []
+    shares, ends = bound.runner._shares, []
 
     def interrupted(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
-        ends.append(tasks[0].loop(*arguments))
+        ends.append(shares[0].loop(*arguments))
         return ends[-1]
 
-    vars(bound.runner)["_tasks"] = [tasks[0]._replace(loop=interrupted)]
+    vars(bound.runner)["_shares"] = [shares[0]._replace(loop=interrupted)]
     with pytest.raises(KeyboardInterrupt):
         bound.gradients([0.0, 1.0])
     assert ends == [-1]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    vars(bound.runner)["_tasks"] = tasks
+    vars(bound.runner)["_shares"] = shares
     assert_array_equal(bound.gradients([0.0, 1.0]), expected)
 
 
@@ -232,8 +232,8 @@ def test_the_first_faulty_query_is_named() -> None:
     runner = RankNet().bind([1, 0] * 6, Queries.from_qid(np.repeat(list("abcdef"), 2))).runner
     for faulty, first in (([1, 4], "b"), ([4, 1], "b"), ([4], "e"), ([0, 2], "a")):
         vars(runner)["_functions"] = None
-        vars(runner)["_tasks"] = [
-            driver.Task(
+        vars(runner)["_shares"] = [
+            driver.Share(
                 lambda *given, faulty=faulty: next(
                     (query for query in sorted(faulty) if query in given[-1]), -1
                 ),
