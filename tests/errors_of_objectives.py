@@ -55,6 +55,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("weight", "Mixture([RankNet(), ListNet()], weights=[1, 0])"),
         ("weight", "Mixture([RankNet(), ListNet()], [1, linear(0, 1, unit='spread')])"),
         ("draws", "NoisyLambdaRank(draws=0)"),
+        ("truncation", "NoisyLambdaRank(truncation=2**70)"),
         ("normalize", "LambdaRank(normalize='query')"),
         ("function", "custom_objective(3, name='mine')"),
         ("curvature",

@@ -14,6 +14,7 @@ from gbrank.data.schema import Schema, column_places
 
 # Parameters of either booster that gbrank sets itself, with what users set instead.
 SET_INSTEAD = by_name(WORDS["set_by"])
+LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts
 
 
@@ -40,8 +41,9 @@ class Options:
             main = self.aliases.get(name, name)
             if main in checked:
                 raise ValueError(f"booster_params must not hold {main!r} twice, got {list(user)}.")
-            if not _is_finite(value):
-                raise ArgumentError(f"{name} in booster_params", "must be finite", quoted(value))
+            if not _is_held(value):
+                demand = f"must be finite, and an integer at most {LARGEST_INT32} in size"
+                raise ArgumentError(f"{name} in booster_params", demand, quoted(value))
             checked[main] = TRUTH.get(str(value).lower(), value)
         pairs = list(zip(user, checked, strict=True))
         reasons = {name: self._why_not(main, given | checked, own) for name, main in pairs}
@@ -74,10 +76,12 @@ def _has(params: Mapping[str, Any], wanted: str) -> bool:
     return name in params and (not named or str(params[name]).lower() == value.lower())
 
 
-def _is_finite(value: object) -> bool:
-    """Say whether all numbers of a value are finite."""
+def _is_held(value: object) -> bool:
+    """Say whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
     if isinstance(value, list | tuple):
-        return all(map(_is_finite, value))
+        return all(map(_is_held, value))
+    if isinstance(value, int):
+        return abs(value) <= LARGEST_INT32
     return not isinstance(value, float) or isfinite(value)
 
 

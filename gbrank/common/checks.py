@@ -15,6 +15,7 @@ from gbrank.common.arrays import Vector, one_column
 from gbrank.common.plain import plain
 
 LARGEST_FLOAT = sys.float_info.max
+LARGEST_INTEGER = 2**63 - 1  # of compiled code
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists
 MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
@@ -154,7 +155,8 @@ def check_number(
     wrong = name, f"must be {what}{bounds}{' or None' if optional else ''}", quoted(value)
     if isinstance(number, bool) or not isinstance(number, int if integer else int | float):
         raise ArgumentTypeError(*wrong)
-    beyond = not low <= number <= high or abs(number) > LARGEST_FLOAT
+    most = LARGEST_INTEGER if integer else LARGEST_FLOAT
+    beyond = not low <= number <= high or abs(number) > most
     if beyond or (open_low and number == low) or (open_high and number == high):
         raise ArgumentError(*wrong)
     return int(number) if integer else float(number)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters import TRAINERS, TreeSettings
+from gbrank.boosters.booster_params import LARGEST_INT32
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_jobs, quoted
 from gbrank.common.fields import checked, checked_fields, choice, real, whole
@@ -44,9 +45,9 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     booster: str = choice("lightgbm", TRAINERS)
     n_estimators: int = whole(150, low=1)
     learning_rate: float | None = real(None, 0, open_low=True, optional=True)
-    num_leaves: int = whole(63, low=2)
-    max_depth: int | None = whole(None, low=1, optional=True)
-    min_child_samples: int = whole(20, low=0)
+    num_leaves: int = whole(63, low=2, high=LARGEST_INT32)
+    max_depth: int | None = whole(None, low=1, high=LARGEST_INT32, optional=True)
+    min_child_samples: int = whole(20, low=0, high=LARGEST_INT32)
     subsample: float = real(1.0, 0, 1, open_low=True)
     subsample_by: str = choice("document", ["document", "query"])
     colsample: float | None = real(None, 0, 1, open_low=True, optional=True)

@@ -470,3 +470,16 @@ def test_columns_that_no_sign_names_are_free(signs: Any) -> None:
     assert by_position({"monotone_constraints": signs}, schema) == {
         "monotone_constraints": [0, -1, 0]
     }
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("value", [2**32 + 5, -(2**31), [1, 2**40]])
+def test_integers_that_would_be_others_in_32_bits(booster: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=r"max_bin in booster_params must be .* 2147483647 in s"):
+        scores(booster, {"max_bin": value})
+
+
+def test_a_smallest_leaf_of_all_documents_in_a_tiny_sample() -> None:
+    """LightGBM counts in 32 bits the documents that were not drawn, too."""
+    with pytest.warns(UserWarning, match="no tree has a split"):
+        GBRanker(subsample=1e-9, n_estimators=1, n_jobs=1).fit(X, Y, group=[30] * 50)

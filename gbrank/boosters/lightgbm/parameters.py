@@ -9,7 +9,7 @@ from pathlib import Path
 import lightgbm as lgb
 import numpy as np
 
-from gbrank.boosters.booster_params import Options
+from gbrank.boosters.booster_params import LARGEST_INT32, Options
 from gbrank.boosters.interface import Params, TreeSettings
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_choice
@@ -68,7 +68,8 @@ def _given(settings: TreeSettings) -> Params:
     if settings.subsample < 1 and settings.built_in is not None:
         sampling = {"bagging_fraction": settings.subsample, "bagging_freq": 1}
     elif settings.subsample < 1:
-        min_data = round(min_data / settings.subsample)  # LightGBM counts those left out too
+        # LightGBM counts those left out too.
+        min_data = min(round(min_data / settings.subsample), LARGEST_INT32)
     return {
         "objective": settings.built_in or "none",
         "metric": "none",
