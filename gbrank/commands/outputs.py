@@ -24,6 +24,8 @@ def _refuse_inputs(arguments: argparse.Namespace) -> None:
     It may hold a folder that is written, such as a model, by any name that is not read as data.
     """
     given = {name: getattr(arguments, name) for name in arguments.paths}
+    if empty := [name for name, path in given.items() if path in ("", [""])]:
+        raise ArgumentError(empty[0], "must be a path", "an empty text")
     paths = {name: path for name, path in given.items() if path not in (None, "-")}
     outputs = {name: paths.pop(name) for name in arguments.outputs if name in paths}
     inputs = [path for own in paths.values() for path in ([own] if isinstance(own, str) else own)]

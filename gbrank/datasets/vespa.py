@@ -59,7 +59,7 @@ def read_vespa(path: StrPath) -> tuple[Any, NDArray[np.float64], NDArray[Any]]:
     columns: dict[str, Any] = {}
     for column in table.column_names:
         name = re.sub("^(match|rank)_", "", column)
-        if not columns.setdefault(name, table[column]).equals(table[column]):
+        if columns.setdefault(name, table[column]).to_pylist() != table[column].to_pylist():
             raise ValueError(f"{path}: expected match_{name} and rank_{name} to be equal")
     frame = type(table).from_pydict(columns)
     return split_frame(frame, label=LABEL, qid=QUERY, drop=[DOCUMENT, SCORE])

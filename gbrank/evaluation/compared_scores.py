@@ -58,7 +58,7 @@ def compare_scores(
     y : array-like, shape (n_documents,)
         Labels, at least 0; with `judged_by`, NaN in queries that people have not judged.
     qid, group
-        The queries, as for `GBRanker.fit`.
+        The queries, as for `GBRanker.fit`; with neither, all rows are one query.
     metric : str, Measure, callable, or sequence of them
         What is compared; with `clicks`, it is clicks.
     baseline : str, optional

@@ -32,6 +32,8 @@ from gbrank.commands.cli import COMMANDS, _parser, main
         ("train one.txt --model m --booster-param num_leaves=7", "use the argument num_leaves"),
         ("train one.txt --model m --n-features 1", "one.txt, line 1, column 15"),
         ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),
+        ("train '' --model m", "files must be a path, got an empty text"),
+        ("predict one.txt --model ''", "--model must be a path, got an empty text"),
         ("train one.txt --model one.txt", "--model must be no file that is read, and in no folder"),
         ("train one.txt --model fine.txt", "fine.txt: Not a directory"),
         ("predict one.txt --model none", "no model in none"),
@@ -61,7 +63,7 @@ def test_faults(
     }
     for name, text in files.items():
         Path(name).write_text(text)
-    assert message in fault(*argv.split())
+    assert message in fault(*shlex.split(argv))
     assert {path.name for path in tmp_path.iterdir()} == files.keys()
 
 

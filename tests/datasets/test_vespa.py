@@ -55,6 +55,8 @@ def test_other_files(tmp_path: Path) -> None:
     frame.drop(columns="query_id").to_csv(path, index=False)
     with pytest.raises(ValueError, match="query_id"):
         read_vespa(path)
+    frame.assign(**{COLUMNS[0]: 1, COLUMNS[2]: 1.0}).to_csv(path, index=False)
+    assert read_vespa(path)[0].column_names == NAMES  # 1 and 1.0 are equal
     frame.assign(**{COLUMNS[2]: 1.0}).to_csv(path, index=False)
     with pytest.raises(ValueError, match=r"expected match_bm25\(chunks\) and rank_bm25"):
         read_vespa(path)
