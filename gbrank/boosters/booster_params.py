@@ -4,11 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from math import isfinite
 from typing import Any
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import quoted, unknown_names
+from gbrank.common.checks import LARGEST_FLOAT, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
 
@@ -80,9 +79,8 @@ def _is_held(value: object) -> bool:
     """Say whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
     if isinstance(value, list | tuple):
         return all(map(_is_held, value))
-    if isinstance(value, int):
-        return abs(value) <= LARGEST_INT32
-    return not isinstance(value, float) or isfinite(value)
+    most = LARGEST_INT32 if isinstance(value, int) else LARGEST_FLOAT
+    return not isinstance(value, int | float) or abs(value) <= most
 
 
 def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

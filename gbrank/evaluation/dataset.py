@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -174,22 +174,24 @@ class Dataset:
 
     def _splits(self, folds: Any) -> list[Fold]:
         if hasattr(folds, "split") and not isinstance(folds, str):
-            folds = list(folds.split(self.X, self.y, self.qid))
-        elif not isinstance(folds, Sequence) or isinstance(folds, str):
+            folds = folds.split(self.X, self.y, self.qid)
+        elif isinstance(folds, str) or not isinstance(folds, Iterable):
             n, n_queries = check_number(folds, "folds", 3, integer=True), self.queries.n_queries
             if n_queries < n:
                 demand = f"must be at most the number of queries, {n_queries}"
                 raise ArgumentError("folds", demand, f"{n}")
             return list(LetorFolds(n).split(None, qid=self.qid))
+        folds = list(folds)
         if len(folds) == 0:
             raise ArgumentError("folds", "must hold at least one fold", "none")
         return [_check_fold(fold, self.queries, f"folds[{i}]") for i, fold in enumerate(folds)]
 
 
 def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
-    if len(fold) not in (2, 3):
+    entries = len(fold) if hasattr(fold, "__len__") else quoted(fold)
+    if entries not in (2, 3):
         demand = "must be (train, valid, test) or (train, test)"
-        raise ArgumentError(where, demand, f"{len(fold)} entries")
+        raise ArgumentError(where, demand, f"{entries}")
     train, *valid, test = map(np.asarray, fold)
     parts = {"train": train, **({"valid": valid[0]} if valid else {}), "test": test}
     part_of: dict[int, str] = {}

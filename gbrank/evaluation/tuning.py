@@ -6,7 +6,7 @@ import math
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -404,7 +404,7 @@ def tune(
     check_number(minutes, "minutes", 0, open_low=True)
     check_number(n_trials, "n_trials", 1, integer=True, optional=True)
     end, seed = monotonic() + 60 * minutes, check_seed(ranker.random_state)
-    if isinstance(folds, str) or not (hasattr(folds, "split") or isinstance(folds, Sequence)):
+    if isinstance(folds, str) or not (hasattr(folds, "split") or isinstance(folds, Iterable)):
         folds = check_number(folds, "folds", 2, integer=True)
         folds = QueryKFold(folds, shuffle=True, random_state=seed)
     data = Dataset("data", X, y, qid, folds, **columns)

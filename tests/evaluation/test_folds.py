@@ -81,6 +81,7 @@ GOOD = (R[:6].ravel(), R[6:9].ravel(), R[9:].ravel())
     [
         ([], "at least one fold"),
         ([GOOD[:1]], r"folds\[0\] must be \(train, valid, test\) or \(train, test\), got 1"),
+        ([8, 9], r"folds\[0\] must be \(train, valid, test\) or \(train, test\), got 8"),
         ([GOOD, (GOOD[0], GOOD[1], GOOD[1])], r"folds\[1\] must not split a query: 6 is both"),
         ([(R[0], R[1][:4], R[1][4:])], "must not split a query: 1 is both in valid and in test"),
         ([(R[0], R[1], [])], r"folds\[0\].test must be a list of row numbers that is not empty"),
@@ -141,6 +142,8 @@ def test_folds_of_a_splitter() -> None:
         assert_array_equal(fold.test, test)
         assert len(fold.valid) == 0
     assert data.fold(2)[1].X.shape == (0, 4)
+    once = Dataset("data", X, Y, QID, QueryKFold(4).split(X, qid=QID))  # what a splitter yields
+    assert len(once.splits) == 4
     splits = Dataset("data", X, Y, QID, LetorFolds(3)).splits
     for own, same in zip(splits, Dataset("data", X, Y, QID, 3).splits, strict=True):
         for rows, expected in zip(own, same, strict=True):
