@@ -1,4 +1,4 @@
-"""Rankers as they come, from 10 training queries to 200,000 documents.
+"""Rankers as they come, from 10 training queries to 1,000,000 documents.
 
 python -m benchmarks.studies.sizes --data mq2008 ohsumed flights nfcorpus wikiqa --large FOLDER
 
@@ -28,7 +28,7 @@ from gbrank.plots.style import PALETTE, tidy
 MEASURE = NDCG(k=10)
 FEW, DRAWS = (10, 20, 40, 80, 160, 320), 2
 SPLITS = 8
-DOCUMENTS = (10_000, 25_000, 50_000, 100_000, 200_000)
+DOCUMENTS = (10_000, 25_000, 50_000, 100_000, 200_000, 1_000_000)
 PEERS = {name: RANKERS[name] for name in ("LGBMRanker()", "XGBRanker()")}
 ON_FEW = {
     "GBRanker()": gbrank_scores,
@@ -45,7 +45,7 @@ ON_LARGE = {
 }
 BEST = "best feature"
 TEXT = """\
-# From 10 labelled queries to 200,000 documents
+# From 10 labelled queries to 1,000,000 documents
 
 Rankers with default parameters, on one thread, judged by NDCG@10 on test queries; CPU seconds are
 the mean of one fit. Differences are from `GBRanker()`, with 95% bootstrap intervals over queries,

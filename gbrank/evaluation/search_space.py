@@ -77,8 +77,13 @@ def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
     return {name: ask[name]() for name in TUNED if name in own}
 
 
-def placed(ranker: GBRanker, place: Mapping[str, Any], queries: Queries) -> GBRanker:
-    """Return an unfitted ranker with the parameters of a place, for these queries."""
+def placed(
+    ranker: GBRanker, place: Mapping[str, Any], queries: Queries, rate_factor: float
+) -> GBRanker:
+    """Return an unfitted ranker with the parameters of a place, for these queries.
+
+    Its learning rate is `rate_factor` times that of the size of the data, times the place's factor.
+    """
     params = {name: value for name, value in place.items() if name != "rate"}
     if params.get("objective") == str(ranker.objective):
         del params["objective"]  # which may be no name
@@ -89,6 +94,6 @@ def placed(ranker: GBRanker, place: Mapping[str, Any], queries: Queries) -> GBRa
     result: GBRanker = clone(ranker).set_params(**params, verbose=0)
     factor = place.get("rate", 1.0)
     if factor != 1:
-        rate = factor * learning_rate_of(result, queries)
+        rate = factor * learning_rate_of(result, queries, rate_factor=rate_factor)
         result.set_params(learning_rate=min(rate, LARGEST_RATE))
     return result

@@ -14,14 +14,13 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Features, Schema, as_dense
 from gbrank.fit.context import column_names_of
+from gbrank.fit.held_out import judge_of
 from gbrank.fit.loop import is_part
 from gbrank.fit.plan import BoostingPlan
 from gbrank.fit.rank_correlations import WIDE, rank_correlations
-from gbrank.measures.discounted import NDCG
 from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows
 from gbrank.parallel.collective import n_workers
 
-JUDGE = NDCG(k=10)  # of queries that were held out of the training ones
 QUERIES, FEATURES = 100, 5  # that choose the features to try, and how many are tried
 WIDTH = 1.96  # standard errors on each side of a 95% interval
 
@@ -121,10 +120,11 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) 
             _warn_if_ahead(each, measure, lead(*sides, judge.weights), *rival)
     elif held_out is not None:
         trees, alone = held_out
-        best = best_feature(plan.schema, some_correlations(plan.rows), plan.rows, JUDGE)
+        measure = judge_of(plan.rows)
+        best = best_feature(plan.schema, some_correlations(plan.rows), plan.rows, measure)
         if best is not None:
             rival = "training queries no worse than trees taught by others", "theirs"
-            _warn_if_ahead(best, JUDGE, lead(alone, trees), *rival)
+            _warn_if_ahead(best, measure, lead(alone, trees), *rival)
 
 
 def _warn_if_ahead(

@@ -1,7 +1,7 @@
 """Which features only raise the score, or only lower it, as few training queries teach it."""
 
 import math
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Mask, Matrix, Vector
 from gbrank.common.words import WORDS
-from gbrank.data.batches import each_batch
 from gbrank.data.checking import select_queries
 from gbrank.data.sampling import row_keys
-from gbrank.fit.best_feature import JUDGE, best_feature
+from gbrank.fit.best_feature import best_feature
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
-from gbrank.fit.loop import as_part
+from gbrank.fit.held_out import held_out_values, judge_of, mean_and_error, probe
 from gbrank.fit.plan import BoostingPlan
 from gbrank.fit.rank_correlations import WIDE, dense, rank_correlations
 from gbrank.measures.measure import bind_to_rows
@@ -94,37 +93,27 @@ def _held_out(plan: BoostingPlan, correlations: Matrix, telling: NDArray[np.int6
 
 def _do_harm(gains: Vector) -> bool:
     """Say whether signs cost more than chance explains; also if too few queries say."""
-    known = gains[~np.isnan(gains)]
-    if len(known) < 2:
-        return True
-    mean = math.fsum(known) / len(known)
-    error = math.sqrt(math.fsum((known - mean) ** 2) / (len(known) - 1) / len(known))
-    return mean < -TOLERANCE * error
+    mean, error = mean_and_error(gains)
+    return not mean >= -TOLERANCE * error
 
 
 def _judged(plan: BoostingPlan, trained: Mask, correlations: Matrix) -> Matrix:
     """Return the same on each of the queries that are not trained on."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
-    judge = bind_to_rows(JUDGE, others)
+    judge = judge_of(plan.rows)
     rounds = min(ROUNDS, plan.ranker.n_estimators)
-    part = replace(
-        plan, rows=rows, valid=[], on_train=None, on_valid=[], checkpoint=None, callbacks=(),
-        shown=False,
-    ).changed(n_estimators=rounds, learning_rate=None)  # fmt: skip
+    part = probe(plan, rows, n_estimators=rounds, learning_rate=None)
 
-    def values(signs: list[int]) -> Vector:
-        probe = replace(part, settings=replace(part.settings, signs=signs))
-        with closing(probe.trainer()) as trainer:
-            model = trainer.finish(probe.loop(trainer).run().best_round)
-        threads = plan.settings.n_jobs
-        return judge.per_query(
-            each_batch(lambda X: model.predict(X, plan.wide_schema, threads), others.X)
+    def of_trees(signs: list[int]) -> Vector:
+        (worth,) = held_out_values(
+            replace(part, settings=replace(part.settings, signs=signs)), judge, others, None
         )
+        return worth
 
-    best = best_feature(plan.schema, correlations, rows, JUDGE)
+    best = best_feature(plan.schema, correlations, rows, judge)
     alone = np.zeros(len(others.y)) if best is None else best.scores(others.X)
-    trees = as_part(lambda: [values(clear_signs(correlations)), values([])])
-    return np.array([*trees, judge.per_query(alone)])
+    trees = [of_trees(clear_signs(correlations)), of_trees([])]
+    return np.array([*trees, bind_to_rows(judge, others).per_query(alone)])
 
 
 def clear_signs(correlations: Matrix) -> list[int]:

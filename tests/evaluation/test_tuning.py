@@ -263,12 +263,12 @@ def test_bad_trials_end_early() -> None:
 def test_rankers_of_a_place() -> None:
     """Steps are not too large; a sigma goes with its objective; context is the user's own."""
     queries, ranker = Queries.from_qid(QID), GBRanker("noisy:ndcg", sigma=2.0, context="rank")
-    assert placed(ranker, {"rate": 4.0, "n_estimators": 8}, queries).learning_rate == 0.3
-    same = placed(ranker, {"objective": "noisy:ndcg", "context": True}, queries)
+    assert placed(ranker, {"rate": 4.0, "n_estimators": 8}, queries, 1.0).learning_rate == 0.3
+    same = placed(ranker, {"objective": "noisy:ndcg", "context": True}, queries, 2.0)
     assert (same.sigma, same.context, same.learning_rate) == (2.0, "rank", None)
-    other = placed(ranker, {"objective": "listmle", "context": False}, queries)
+    other = placed(ranker, {"objective": "listmle", "context": False}, queries, 1.0)
     assert (other.objective, other.sigma, other.context) == ("listmle", None, None)
-    assert placed(GBRanker(), {"context": True}, queries).context == "difference"
+    assert placed(GBRanker(), {"context": True}, queries, 1.0).context == "difference"
 
 
 def test_verbosity_is_as_before() -> None:
