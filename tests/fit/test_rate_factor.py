@@ -12,8 +12,9 @@ from gbrank import NDCG, GBRanker, Queries
 from gbrank.data.rows import Rows
 from gbrank.datasets import FeatureBatches
 from gbrank.fit import rate_factor
+from gbrank.fit.held_out import judge_of, mean_and_error
 from gbrank.fit.plan import BoostingPlan
-from gbrank.fit.rate_factor import _gains, _sides
+from gbrank.fit.rate_factor import _gains, _sides, with_rate_factor
 from gbrank.fit.rounds import Round
 
 N_QUERIES, SIZE = 160, 20
@@ -77,6 +78,9 @@ def test_few_and_large_data_and_given_rates(monkeypatch: pytest.MonkeyPatch) -> 
     part = QID < 100
     few = GBRanker(**PARAMS).fit(X[part], CLEAN[part], qid=QID[part])
     assert few.learning_rate_ == pytest.approx(RATE * np.sqrt(100 / N_QUERIES))
+    part = QID < 101
+    more = GBRanker(**PARAMS).fit(X[part], CLEAN[part], qid=QID[part])
+    assert more.learning_rate_ > 1.9 * few.learning_rate_
     assert rate_of(learning_rate=0.03) == pytest.approx(0.03 / RATE)
     assert rate_of(n_estimators=20) == pytest.approx(0.2 / RATE)
     assert rate_of(n_estimators=10) == pytest.approx(0.2 / RATE)
@@ -116,6 +120,33 @@ def test_what_tells(y: NDArray[Any], factor: int, monkeypatch: pytest.MonkeyPatc
     for errors, expected in ((z - 0.01, True), (z + 0.01, False)):
         monkeypatch.setattr(rate_factor, "ERRORS", errors)
         assert _gains(own, train, others, factor) == expected
+
+
+def test_other_numbers_of_rounds_keep_the_factor() -> None:
+    """As a limit of time makes them."""
+    chosen = with_rate_factor(plan(CLEAN))
+    assert chosen.settings.learning_rate == pytest.approx(4 * RATE)
+    assert chosen.changed(n_estimators=200).settings.learning_rate == pytest.approx(2 * RATE)
+
+
+def test_one_worker_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tries nothing: it does not have the queries of the others."""
+    monkeypatch.setattr(rate_factor, "n_workers", lambda: 2)
+    assert rate_of() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("gaining", [0, 1, 2])
+def test_each_doubling_is_asked_for(gaining: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until one brings nothing, or twice."""
+    asked: list[int] = []
+
+    def gains(plan: BoostingPlan, train: Rows, others: Rows, factor: int) -> bool:
+        asked.append(factor)
+        return len(asked) <= gaining
+
+    monkeypatch.setattr(rate_factor, "_gains", gains)
+    assert rate_of(NOISY) == pytest.approx(2**gaining)
+    assert asked == [1, 2][: gaining + 1]
 
 
 def test_who_judges(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,6 +189,25 @@ def test_a_resumed_fit_has_it_too(tmp_path: Path) -> None:
         GBRanker(**PARAMS).fit(X, CLEAN, qid=QID, checkpoint=tmp_path, callbacks=[stop])
     resumed = GBRanker(**PARAMS).fit(X, CLEAN, qid=QID, checkpoint=tmp_path)
     np.testing.assert_array_equal(resumed.predict(X), whole.predict(X))
+
+
+def test_mean_and_error() -> None:
+    """As SciPy has it, of what is known; to the last bit in any order."""
+    gains = np.array([0.1, np.nan, -0.3, 0.25, 0.0])
+    mean, error = mean_and_error(gains)
+    assert mean == pytest.approx(np.nanmean(gains), rel=1e-15)
+    assert error == pytest.approx(sem(gains, nan_policy="omit"), rel=1e-15)
+    assert mean_and_error(np.array([1e16, 1.0, -1e16, 1.0]))[0] == 0.5
+    assert np.isnan(mean_and_error(gains[:2])).all()
+
+
+def test_gains_of_labels() -> None:
+    """2 to their power less 1 of grades, which are 31 at most; amounts are worth themselves."""
+    of_grades, of_amounts = (
+        judge_of(Rows(X[:3], np.array([0.0, 1.0, largest]), Queries.from_sizes([3])))
+        for largest in (31.0, 32.0)
+    )
+    assert (of_grades, of_amounts) == (NDCG(k=10), NDCG(k=10, gain="linear"))
 
 
 @pytest.mark.parametrize("n_queries", [40, N_QUERIES])
