@@ -26,8 +26,8 @@ TEXT = """\
 # Larger steps where labels have little noise
 
 `GBRanker()` against itself with the learning rate of the size of the data, which [held-out
-queries](../../docs/defaults.md#labels-with-little-noise) may double or quadruple: NDCG@10 at the
-rate of the size, what the rate that was chosen adds to it, and in brackets the factors.
+queries](../../docs/defaults.md#labels-with-little-noise) may raise: NDCG@10 at the rate of the
+size, what the rate that was chosen adds to it, and in brackets the factors.
 
 ```bash
 {command}

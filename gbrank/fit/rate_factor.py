@@ -20,7 +20,7 @@ from gbrank.fit.signs import FEW
 from gbrank.parallel.collective import n_workers
 
 # Chosen on validation queries: docs/defaults.md.
-LARGEST, ERRORS = 4, 3.0  # the largest factor; standard errors that tell a gain from chance
+LARGEST, ERRORS = 8, 3.0  # of the usual sum of rates; standard errors that tell a gain
 DOCUMENTS, HELD_OUT = 8_000, 0.25  # that are tried at most, and the share that judges
 RATE = 0.2  # of what is tried
 # Options of boosters with which the first trees of a fit are no smaller fit, under all names.
@@ -28,13 +28,16 @@ OBSTACLES = {"booster", "boosting", *WORDS["lightgbm"]["aliases"]["boosting"]}
 
 
 def with_rate_factor(plan: BoostingPlan) -> BoostingPlan:
-    """Return a plan whose learning rate is doubled, or doubled twice, if held-out queries gain."""
+    """Return a plan whose rates sum to more, as far as held-out queries gain by it."""
     if not _is_open(plan):
         return plan
     (train, _), (others, _) = _sides(plan.rows)
-    factor = 1
-    while factor < LARGEST and _gains(plan, train, others, factor):
-        factor *= 2
+    multiple = 1
+    while multiple < LARGEST and _gains(plan, train, others, multiple):
+        multiple *= 2
+    # What few documents show to be no too large sum of rates is none for more.
+    shown = multiple * sum_of_rates(train.queries)
+    factor = max(1.0, shown / sum_of_rates(plan.rows.queries))
     rate = learning_rate_of(plan.ranker, plan.rows.queries, rate_factor=factor)
     settings = replace(plan.settings, learning_rate=rate)
     return replace(plan, rate_factor=factor, settings=settings)
@@ -67,14 +70,17 @@ def _sides(rows: Rows) -> tuple[Part, Part]:
     return select_queries(rows, chosen & ~held), select_queries(rows, chosen & held)
 
 
-def _gains(plan: BoostingPlan, train: Rows, others: Rows, factor: int) -> bool:
-    """Say whether steps of twice the factor beat those of half of it, beyond chance."""
-    rounds = factor * sum_of_rates(train.queries) / RATE
-    few, many = max(1, round(rounds / 2)), round(2 * rounds)
+def _gains(plan: BoostingPlan, train: Rows, others: Rows, multiple: int) -> bool:
+    """Say whether twice the multiple of the usual sum of rates beats half of it, beyond chance.
+
+    And whether it beats the multiple itself.
+    """
+    rounds = multiple * sum_of_rates(train.queries) / RATE
+    few, some, many = (max(1, round(share * rounds)) for share in (0.5, 1, 2))
     short = probe(plan, train, n_estimators=many, learning_rate=RATE)
     try:
-        before, after = held_out_values(short, judge_of(plan.rows), others, few, None)
+        half, same, twice = held_out_values(short, judge_of(plan.rows), others, few, some, None)
     except ValueError:  # of queries on which nothing can be learned, as features do not vary there
         return False
-    mean, error = mean_and_error(after - before)
-    return mean > ERRORS * error
+    mean, error = mean_and_error(twice - half)
+    return mean > ERRORS * error and mean_and_error(twice - same)[0] > 0

@@ -46,7 +46,7 @@ def rate_of(y: NDArray[Any] = CLEAN, features: Any = X, **given: Any) -> float:
 def test_clean_labels_are_learned_in_larger_steps(booster: str) -> None:
     """And rank new queries better by them; noisy labels are not."""
     ranker = GBRanker(booster=booster, **PARAMS).fit(X, CLEAN, qid=QID)
-    assert round(ranker.learning_rate_ / RATE, 9) in (2, 4)
+    assert ranker.learning_rate_ > 1.5 * RATE
     usual = GBRanker(booster=booster, learning_rate=RATE, **PARAMS).fit(X, CLEAN, qid=QID)
     others = np.random.default_rng(2).normal(size=X.shape)
     y = grades(others @ [3.0, -2.0, 1.5, 1.0, 1.0, -1.0])
@@ -80,7 +80,7 @@ def test_few_and_large_data_and_given_rates(monkeypatch: pytest.MonkeyPatch) -> 
     assert few.learning_rate_ == pytest.approx(RATE * np.sqrt(100 / N_QUERIES))
     part = QID < 101
     more = GBRanker(**PARAMS).fit(X[part], CLEAN[part], qid=QID[part])
-    assert more.learning_rate_ > 1.9 * few.learning_rate_
+    assert more.learning_rate_ > 1.5 * few.learning_rate_
     assert rate_of(learning_rate=0.03) == pytest.approx(0.03 / RATE)
     assert rate_of(n_estimators=20) == pytest.approx(0.2 / RATE)
     assert rate_of(n_estimators=10) == pytest.approx(0.2 / RATE)
@@ -105,19 +105,19 @@ def plan(y: NDArray[Any]) -> BoostingPlan:
 @pytest.mark.parametrize("factor", [1, 2])
 @pytest.mark.parametrize("y", [CLEAN, NOISY], ids=["clean", "noisy"])
 def test_what_tells(y: NDArray[Any], factor: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three standard errors: of the gain from half the factor's sum of rates to twice of it."""
+    """Three standard errors: of the gain from half a sum of rates to twice of it, still rising."""
     own = plan(y)
     (train, _), (others, _) = _sides(own.rows)
     rounds = factor * 15 * np.sqrt(len(train.y) / 70_000) / 0.2
     values = []
-    for n in (round(rounds / 2), round(2 * rounds)):
+    for n in (round(rounds / 2), round(rounds), round(2 * rounds)):
         ranker = GBRanker(**PARAMS | {"learning_rate": 0.2, "n_estimators": n, "monotone": "free"})
         ranker.fit(train.X, train.y, qid=train.queries.ids[train.queries.index])
         scores = ranker.predict(others.X)
         values.append(NDCG(k=10).per_query(others.y, scores, qid=others.queries.index))
-    gains = values[1] - values[0]
-    z = gains.mean() / sem(gains)
-    for errors, expected in ((z - 0.01, True), (z + 0.01, False)):
+    gains = values[2] - values[0]
+    z, rises = gains.mean() / sem(gains), (values[2] - values[1]).mean() > 0
+    for errors, expected in ((z - 0.01, rises), (z + 0.01, False)):
         monkeypatch.setattr(rate_factor, "ERRORS", errors)
         assert _gains(own, train, others, factor) == expected
 
@@ -125,8 +125,10 @@ def test_what_tells(y: NDArray[Any], factor: int, monkeypatch: pytest.MonkeyPatc
 def test_other_numbers_of_rounds_keep_the_factor() -> None:
     """As a limit of time makes them."""
     chosen = with_rate_factor(plan(CLEAN))
-    assert chosen.settings.learning_rate == pytest.approx(4 * RATE)
-    assert chosen.changed(n_estimators=200).settings.learning_rate == pytest.approx(2 * RATE)
+    assert chosen.settings.learning_rate > 1.5 * RATE
+    rates = [chosen.changed(n_estimators=n).settings.learning_rate for n in (300, 600)]
+    assert rates[0] > 1.5 * RATE / 3
+    assert rates[1] == pytest.approx(rates[0] / 2)
 
 
 def test_one_worker_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,18 +137,21 @@ def test_one_worker_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rate_of() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("gaining", [0, 1, 2])
+@pytest.mark.parametrize("gaining", [0, 1, 2, 3])
 def test_each_doubling_is_asked_for(gaining: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until one brings nothing, or twice."""
+    """Until one brings nothing; the sum of rates is then that which was tried."""
     asked: list[int] = []
 
-    def gains(plan: BoostingPlan, train: Rows, others: Rows, factor: int) -> bool:
-        asked.append(factor)
+    def gains(plan: BoostingPlan, train: Rows, others: Rows, multiple: int) -> bool:
+        asked.append(multiple)
         return len(asked) <= gaining
 
     monkeypatch.setattr(rate_factor, "_gains", gains)
-    assert rate_of(NOISY) == pytest.approx(2**gaining)
-    assert asked == [1, 2][: gaining + 1]
+    (train, _), _ = _sides(Rows(X, NOISY, Queries.from_qid(QID)))
+    tried = 2**gaining * 15 * np.sqrt(len(train.y) / 70_000)
+    found = rate_of(NOISY, n_estimators=200)
+    assert found == pytest.approx(max(RATE / 2, min(tried / 200, 0.2)) / RATE)
+    assert asked == [1, 2, 4][: gaining + 1]
 
 
 def test_who_judges(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +168,7 @@ def test_who_judges(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 10 <= len(judging) <= 30
     model = GBRanker(**PARAMS).fit(X, CLEAN, qid=QID)
     same = GBRanker(**PARAMS).fit(X[order], CLEAN[order], qid=QID[order])
-    assert model.learning_rate_ == same.learning_rate_ > 3 * RATE
+    assert model.learning_rate_ == same.learning_rate_ > 1.5 * RATE
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
 
 
