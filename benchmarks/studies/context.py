@@ -18,6 +18,12 @@ from benchmarks.writing import SITE, markdown_table
 from gbrank import GBRanker, Queries, QueryContext, compare_rankers
 from gbrank.evaluation import read_folds
 
+TABLES = """\
+# Features relative to the query: all tables
+
+[What came out](../../docs/studies/context.md).
+"""
+LINK = "[Intervals, p-values and CPU seconds](../../benchmarks/results/context.md)."
 TEXT = """\
 # Seeing how a document compares with its list brings 0.003 NDCG@10
 
@@ -144,10 +150,7 @@ if __name__ == "__main__":
     names = " ".join(Path(folder).name for folder in arguments.data)
     content = comparison.to_json()
     text = TEXT.format(**{part: summary(content, part) for part in ("valid", "test")})
-    publish(
-        "context",
-        text,
-        f"python -m benchmarks.studies.context --data {names}",
-        [comparison],
-        folder=SITE,
-    )
+    command = f"python -m benchmarks.studies.context --data {names}"
+    publish("context", TABLES, command, [comparison])
+    page = f"{text.strip()}\n\n```bash\n{command}\n```\n\n{LINK}\n"
+    (SITE / "context.md").write_text(page, encoding="utf-8")

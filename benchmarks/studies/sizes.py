@@ -267,7 +267,7 @@ def difference_table(rows: Sequence[dict[str, Any]]) -> str:
             f"{row['p']:.4f}",
         ]
         for row in rows
-        if row["p"] is not None
+        if row["p"] is not None and row["difference"] != 0  # of another ranker, which may be alike
     ]
     return markdown_table(["size", "ranker", "difference", "95% interval", "p"], lines, words=2)
 
@@ -300,6 +300,7 @@ def main() -> None:
     found = list(few_labels(study, arguments.data))
     few = compared(found)
     flights = compared(list(large(study, arguments.large)))
+    by_others = [row for row in flights if row["size"] == LARGEST or row["ranker"] in PEERS]
     made = list(artificial(study))
     parts = [
         (data, compared([one for one in made if one["data"] == data]))
@@ -314,7 +315,7 @@ def main() -> None:
         few_differences=difference_table(few),
         splits=SPLITS,
         large=value_table(flights, True),
-        large_differences=difference_table(flights),
+        large_differences=difference_table(by_others),
         artificial="\n\n".join(
             f"{data.capitalize()}:\n\n{value_table(rows, True)}" for data, rows in parts
         ),

@@ -119,7 +119,7 @@ def test_larger_shows_its_numbers() -> None:
                 name, converged, _, _, _, equal, *_ = line.strip("| ").split(" | ")
                 shown[block.partition("*")[0], name.strip("`")] = converged, equal
     within = ("convergence", "equal seconds")
-    assert len(shown) * len(within) == len(rows) == (3 * 8 + 4) * 2
+    assert len(shown) * len(within) == len(rows) == (3 * 8 + 2 * 4) * 2
     for row in rows:
         text = shown[row["data"], row["ranker"]][within.index(row["within"])]
         assert text == f"{row['ndcg@10']:.4f}"
