@@ -148,14 +148,15 @@ def check_number(
     if value is None and optional:
         return None
     number = plain(value)
-    what = "an integer" if integer else "a number"
+    what, types, most = "a number", int | float, LARGEST_FLOAT
+    if integer:
+        what, types, most = "an integer", int, LARGEST_INTEGER
     bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
     if high < np.inf:
         bounds += f"{' and' if bounds else ''} {'below' if open_high else 'at most'} {high}"
     wrong = name, f"must be {what}{bounds}{' or None' if optional else ''}", quoted(value)
-    if isinstance(number, bool) or not isinstance(number, int if integer else int | float):
+    if isinstance(number, bool) or not isinstance(number, types):
         raise ArgumentTypeError(*wrong)
-    most = LARGEST_INTEGER if integer else LARGEST_FLOAT
     beyond = not low <= number <= high or abs(number) > most
     if beyond or (open_low and number == low) or (open_high and number == high):
         raise ArgumentError(*wrong)

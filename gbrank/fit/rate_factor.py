@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from gbrank.common.words import WORDS
+from gbrank.common.words import lightgbm_names
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.checking import Part, select_queries
 from gbrank.data.rows import Rows
@@ -24,7 +24,7 @@ LARGEST, ERRORS = 8, 3.0  # of the usual sum of rates; standard errors that tell
 DOCUMENTS, HELD_OUT = 8_000, 0.25  # that are tried at most, and the share that judges
 RATE = 0.2  # of what is tried
 # Options of boosters with which the first trees of a fit are no smaller fit, under all names.
-OBSTACLES = {"booster", "boosting", *WORDS["lightgbm"]["aliases"]["boosting"]}
+OBSTACLES = {"booster", *lightgbm_names("boosting")}
 
 
 def with_rate_factor(plan: BoostingPlan) -> BoostingPlan:

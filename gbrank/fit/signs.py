@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Mask, Matrix, Vector
-from gbrank.common.words import WORDS
+from gbrank.common.words import lightgbm_names
 from gbrank.data.checking import select_queries
 from gbrank.data.sampling import row_keys
 from gbrank.fit.best_feature import best_feature
@@ -25,11 +25,7 @@ FEW = range(10, 101)  # training queries from which signs are learned
 FOLDS, ROUNDS = 3, 30
 TOLERANCE = 0.5  # standard errors by which trees with signs may be behind
 # Options of boosters with which signs are not learned, under all of their names.
-OBSTACLES = {
-    name
-    for main in ("monotone_constraints", "linear_tree")
-    for name in (main, *WORDS["lightgbm"]["aliases"][main])
-}
+OBSTACLES = lightgbm_names("monotone_constraints", "linear_tree")
 
 
 def with_signs(plan: BoostingPlan) -> tuple[BoostingPlan, Matrix | None]:
