@@ -50,10 +50,9 @@ class GBRanker(ExplainedRanker):
     learning_rate : float, optional
         Factor on each tree. By default 15 √(N / 70,000) / T with N training documents, of which at
         most 70 of each query count, and T rounds, at least 0.01 and at most 0.2: the rates of all
-        rounds together grow with √N. It is larger where held-out training queries show that labels
-        have little noise (docs/defaults.md). T counts `n_estimators`, and the rounds of a GBRanker
-        that `init` is: trees that are added week after week take smaller steps, so that they do
-        not undo what was learned before.
+        rounds together grow with √N. T counts `n_estimators`, and the rounds of a GBRanker that
+        `init` is: trees that are added week after week take smaller steps, so that they do not
+        undo what was learned before. Labels without noise want larger steps.
     num_leaves : int
         Largest number of leaves of a tree.
     max_depth : int, optional

@@ -77,12 +77,10 @@ def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
     return {name: ask[name]() for name in TUNED if name in own}
 
 
-def placed(
-    ranker: GBRanker, place: Mapping[str, Any], queries: Queries, rate_factor: float
-) -> GBRanker:
+def placed(ranker: GBRanker, place: Mapping[str, Any], queries: Queries) -> GBRanker:
     """Return an unfitted ranker with the parameters of a place, for these queries.
 
-    Its learning rate is `rate_factor` times that of the size of the data, times the place's factor.
+    Its learning rate is that of the size of the data, times the place's factor.
     """
     params = {name: value for name, value in place.items() if name != "rate"}
     if params.get("objective") == str(ranker.objective):
@@ -94,6 +92,6 @@ def placed(
     result: GBRanker = clone(ranker).set_params(**params, verbose=0)
     factor = place.get("rate", 1.0)
     if factor != 1:
-        rate = factor * learning_rate_of(result, queries, rate_factor=rate_factor)
+        rate = factor * learning_rate_of(result, queries)
         result.set_params(learning_rate=min(rate, LARGEST_RATE))
     return result

@@ -37,7 +37,6 @@ from gbrank.evaluation.stored_outcomes import code_version
 from gbrank.evaluation.trial import fit_on_rows, scores_on
 from gbrank.fit.arguments import Ids
 from gbrank.fit.calibration import fit_calibration
-from gbrank.fit.defaults import learning_rate_of
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.rounds import Round
@@ -213,14 +212,6 @@ class _Search:
                 break
         return self.study.ask()
 
-    @property
-    def rate_factor(self) -> float:
-        """By how much the rate that the first fit chose is above that of the size of its data."""
-        factor: float = next(
-            (trial.user_attrs["rate_factor"] for trial in finished(self.study)), 1.0
-        )
-        return factor
-
     def kept_time(self) -> float:
         """Return when the minutes would be over if the final rankers were trained now."""
         fits = min(2 * FIRST, len(self.scores)) / max(1, len(self.parts) - 1)
@@ -232,12 +223,9 @@ class _Search:
         found: list[Vector] = []
         for number, (train, held) in enumerate(self.parts):
             watched = self._watch(trial, is_first=number == 0)
-            ranker = placed(self.ranker, place, train.queries, self.rate_factor)
-            usual = learning_rate_of(ranker, train.queries)
+            ranker = placed(self.ranker, place, train.queries)
             valid = [held] if number == 0 else []
             fit_on_rows(ranker, self.data, train, valid, callbacks=[watched])
-            if number == 0:
-                trial.set_user_attr("rate_factor", ranker.learning_rate_ / usual)
             found.append(scores_on(ranker, held))
             values = [judge.mean(own) for judge, own in zip(self.judges, found, strict=False)]
             if number:
@@ -301,7 +289,7 @@ class _Search:
 
         def at(number: int) -> GBRanker:
             params = self.study.trials[number].params
-            return placed(self.ranker, params, rows.queries, self.rate_factor)
+            return placed(self.ranker, params, rows.queries)
 
         votes = self.votes(average)
         weights = list(votes.values())

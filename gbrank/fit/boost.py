@@ -23,7 +23,6 @@ from gbrank.fit.loop import History, as_part, evaluations, kept
 from gbrank.fit.multipliers import Goal
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
-from gbrank.fit.rate_factor import with_rate_factor
 from gbrank.fit.rounds import Round, warn_of_short_patience
 from gbrank.fit.signs import with_signs
 from gbrank.parallel.collective import all_max
@@ -36,7 +35,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     """Train a ranker's trees, and return all that the fit makes."""
     begin, seconds = perf_counter(), _checked_limit(ranker, options)
     with in_use(options.checkpoint):
-        plan, held_out = with_signs(with_rate_factor(plan_boosting(ranker, data, options)))
+        plan, held_out = with_signs(plan_boosting(ranker, data, options))
         if seconds is not None:
             plan = _in_time(plan, begin + seconds)
         patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate

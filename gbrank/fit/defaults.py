@@ -31,25 +31,14 @@ def chosen_trees(ranker: BoostedRanker, queries: Queries, start: object = None) 
     return {"learning_rate": rate, "colsample": colsample, "extra_trees": extra_trees}
 
 
-def learning_rate_of(
-    ranker: BoostedRanker, queries: Queries, start: object = None, rate_factor: float = 1.0
-) -> float:
-    """Return the given rate, else the factor · 15 √(N / 70,000) / T, from 0.01 to 0.2.
+def learning_rate_of(ranker: BoostedRanker, queries: Queries, start: object = None) -> float:
+    """Return the given rate, else 15 √(N / 70,000) / T, from 0.01 to 0.2.
 
     N counts at most 70 documents of a query; T counts the rounds of a ranker that `init` gave too.
     """
     if ranker.learning_rate is not None:
         return float(ranker.learning_rate)
     earlier = 0 if isinstance(ranker.init, str | None) else rounds_of(start)
-    rate = rate_factor * sum_of_rates(queries) / (ranker.n_estimators + earlier)
-    return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
-
-
-def sum_of_rates(queries: Queries) -> float:
-    """Return what the rates of all rounds sum to."""
-    return SUM_OF_RATES * math.sqrt(all_sum(counted_documents(queries)) / DOCUMENTS)
-
-
-def counted_documents(queries: Queries) -> int:
-    """Return the number of documents, of which each query counts some at most."""
-    return int(np.minimum(queries.sizes, ALIKE).sum())
+    counted = all_sum(int(np.minimum(queries.sizes, ALIKE).sum()))
+    sum_of_rates = SUM_OF_RATES * math.sqrt(counted / DOCUMENTS)
+    return min(max(sum_of_rates / (ranker.n_estimators + earlier), LOWEST_RATE), HIGHEST_RATE)

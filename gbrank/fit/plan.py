@@ -49,7 +49,6 @@ class BoostingPlan:
     multipliers: Multipliers | None  # of constraints
     positions: PositionReport | None  # of clicks
     baseline: int | None  # the column that trees are to be ahead of
-    rate_factor: float = 1.0  # by which a learning rate that is not given is larger
 
     @property
     def wide_schema(self) -> Schema:
@@ -81,7 +80,7 @@ class BoostingPlan:
         ranker = copy(self.ranker)
         for name, value in params.items():
             setattr(ranker, name, value)
-        rate = learning_rate_of(ranker, self.rows.queries, self.start, self.rate_factor)
+        rate = learning_rate_of(ranker, self.rows.queries, self.start)
         settings = replace(self.settings, learning_rate=rate)
         gradients = _gradients(ranker, self.rows, settings)
         if gradients is not None:

@@ -49,35 +49,6 @@ def test_the_first_trial_is_the_ranker_itself(tuned: Any) -> None:
     assert tried[3] == tried[0] | {"rate": 0.5}
 
 
-def test_other_rates_are_shares_of_that_which_the_first_fit_chose(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Of clean labels, which are learned in larger steps; also where a search goes on."""
-    asked: list[tuple[dict[str, Any], GBRanker]] = []
-
-    def place(ranker: GBRanker, place: dict[str, Any], *rest: Any) -> GBRanker:
-        asked.append((place, placed(ranker, place, *rest)))
-        return asked[-1][1]
-
-    monkeypatch.setattr(tuning, "placed", place)
-    qid = np.repeat(np.arange(260), 20)
-    features = np.random.default_rng(0).normal(size=(len(qid), 8))
-    relevance = features @ np.linspace(3, -2, 8)
-    y = np.digitize(relevance, np.quantile(relevance, [0.5, 0.8, 0.95])).astype(float)
-    ranker = GBRanker(n_estimators=60, num_leaves=15, random_state=0, n_jobs=1)
-    options = {"ranker": ranker, "folds": 2, "results": tmp_path, "progress": False}
-    for n_trials in (4, 5):
-        found = tune(features, y, qid=qid, n_trials=n_trials, average=False, **options)
-    usual = 15 * np.sqrt(2600 / 70_000) / 60
-    factor = found.study.trials[0].user_attrs["rate_factor"]
-    assert factor > 1.9
-    of_trials = [one for one in asked if one[0]["rate"] != 1 and one[0]["n_estimators"] == 60]
-    assert of_trials
-    for given, asked_for in of_trials:
-        expected = given["rate"] * min(factor * usual, 0.2)
-        assert asked_for.learning_rate == pytest.approx(min(expected, 0.3), rel=0.01)
-
-
 def test_what_comes_out_is_a_mean_of_rankers_of_all_queries(tuned: Any) -> None:
     assert len(tuned.members) > 1
     for _, member in tuned.members:
@@ -292,12 +263,12 @@ def test_bad_trials_end_early() -> None:
 def test_rankers_of_a_place() -> None:
     """Steps are not too large; a sigma goes with its objective; context is the user's own."""
     queries, ranker = Queries.from_qid(QID), GBRanker("noisy:ndcg", sigma=2.0, context="rank")
-    assert placed(ranker, {"rate": 4.0, "n_estimators": 8}, queries, 1.0).learning_rate == 0.3
-    same = placed(ranker, {"objective": "noisy:ndcg", "context": True}, queries, 2.0)
+    assert placed(ranker, {"rate": 4.0, "n_estimators": 8}, queries).learning_rate == 0.3
+    same = placed(ranker, {"objective": "noisy:ndcg", "context": True}, queries)
     assert (same.sigma, same.context, same.learning_rate) == (2.0, "rank", None)
-    other = placed(ranker, {"objective": "listmle", "context": False}, queries, 1.0)
+    other = placed(ranker, {"objective": "listmle", "context": False}, queries)
     assert (other.objective, other.sigma, other.context) == ("listmle", None, None)
-    assert placed(GBRanker(), {"context": True}, queries, 1.0).context == "difference"
+    assert placed(GBRanker(), {"context": True}, queries).context == "difference"
 
 
 def test_verbosity_is_as_before() -> None:
