@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
@@ -90,7 +90,7 @@ def run_elsewhere(page: Path) -> None:
         os.chdir(page.parent)
 
 
-def run_in_fork(page: Path, output: str, environment: Mapping[str, str]) -> int:
+def run_in_fork(page: Path, output: str) -> int:
     """Run a page in a fork of this process; return the exit status."""
     if child := os.fork():
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -99,7 +99,6 @@ def run_in_fork(page: Path, output: str, environment: Mapping[str, str]) -> int:
         with open(output, "w", encoding="utf-8") as file, open(os.devnull) as nothing:
             for stream, own in enumerate((nothing, file, file)):
                 os.dup2(own.fileno(), stream)
-        os.environ.update(environment)
         run_elsewhere(page)
         status = 0
     except BaseException:
@@ -118,5 +117,5 @@ if __name__ == "__main__":
             with suppress(ImportError):
                 importlib.import_module(module)
         for line in sys.stdin:
-            asked, *others = json.loads(line)
-            print(run_in_fork(Path(asked), *others), flush=True)
+            page, output = json.loads(line)
+            print(run_in_fork(Path(page), output), flush=True)
