@@ -30,7 +30,6 @@ from .fit.query_context import QueryContext as QueryContext
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP
-from .measures.bpref import BPref as BPref
 from .measures.cascade import ERR as ERR
 from .measures.cascade import RR as RR
 from .measures.discounted import DCG as DCG

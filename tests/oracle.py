@@ -98,7 +98,7 @@ def swaps(measure: Measure) -> None:
         return
     cases = [(y, scores[: len(y)]) for y in LISTS for scores in (SCORES, OTHER, APART)]
     values = {labels: cache(values_of(measure, labels)) for labels in LISTS}
-    for cut in (None, 1, 2) if measure.truncatable else (None,):
+    for cut in (None, 1, 2):
         bound = LambdaRank(measure, truncation=cut).bind(*joined(cases))
         found = bound.gradients(np.concatenate([scores for _, scores in cases]), 0.7)
         for (labels, scores), *own in zip(

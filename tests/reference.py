@@ -138,16 +138,6 @@ def kendall_tau(labels: Labels) -> float | None:
     return fmean(signs) if signs else None
 
 
-def bpref(labels: Labels, threshold: float = 1.0) -> float | None:
-    """Mean over relevant documents of 1 - min(nonrelevant above, R) / min(R, N)."""
-    ranks = _relevant_ranks(labels, threshold)
-    n_relevant, n_other = len(ranks), len(labels) - len(ranks)
-    if not ranks or not n_other:
-        return 1.0 if ranks else None
-    above = [rank - count for count, rank in enumerate(ranks, 1)]
-    return fmean(1 - min(n, n_relevant) / min(n_relevant, n_other) for n in above)
-
-
 def exposure(
     labels: Labels, k: int | None = None, threshold: float = 1.0, discount: Any = "log2"
 ) -> float | None:
@@ -170,7 +160,6 @@ VALUES: dict[str, Callable[..., float | None]] = {
     "RBP": rbp,
     "PairwiseCorrect": pairwise_correct,
     "KendallTau": kendall_tau,
-    "BPref": bpref,
     "Exposure": exposure,
 }
 
@@ -190,7 +179,7 @@ CUT = ("NDCG", "DCG", "AP", "RR", "ERR", "Precision", "Recall", "RBP", "Exposure
 Case = tuple[str, dict[str, Any]]
 CASES: list[Case] = [
     *((name, {"k": k}) for name in CUT for k in (None, 1, 2, 3, 10)),
-    *((name, {}) for name in ("WTA", "PairwiseCorrect", "KendallTau", "BPref")),
+    *((name, {}) for name in ("WTA", "PairwiseCorrect", "KendallTau")),
     ("NDCG", {"k": 3, "gain": "linear", "discount": "letor"}),
     ("NDCG", {"k": 3, "gain": (0, 3, 1, 7, 7), "discount": "reciprocal"}),
     ("NDCG", {"k": 2, "gain": _root, "discount": "flat"}),
@@ -202,7 +191,6 @@ CASES: list[Case] = [
     ("Recall", {"k": 2, "threshold": 2.0}),
     ("WTA", {"threshold": 2.0}),
     ("RBP", {"k": 3, "p": 0.5, "threshold": 2.0}),
-    ("BPref", {"threshold": 2.0}),
     ("Exposure", {"k": 3, "threshold": 2.0, "discount": "reciprocal"}),
 ]
 
@@ -232,8 +220,6 @@ BY_HAND: list[tuple[str, dict[str, Any], Labels, float | None]] = [
     ("PairwiseCorrect", {}, [1, 2, 0, 0], 4 / 5),
     ("KendallTau", {}, [1, 2, 0, 0], 3 / 5),
     ("KendallTau", {}, [3, 3], None),
-    ("BPref", {}, [1, 0, 1, 0, 0], (1 + 1 / 2) / 2),
-    ("BPref", {}, [1, 2], 1),
     ("Exposure", {"discount": "reciprocal"}, [0, 1, 1], (1 / 2 + 1 / 3) / (1 + 1 / 2 + 1 / 3)),
 ]
 

@@ -70,8 +70,6 @@ class Measure(ABC):
     form : {"discounted", "paired"}, optional
         How it is made of gains G and discounts D, by rank: "discounted" is Σ G D, "paired"
         Σ G D (1 + Σ G above).
-    truncatable : bool
-        Whether its swap deltas can be limited to pairs with a document among the first ranks.
     bounded_by : {"discounts", "shares"}, optional
         How SLAM weighs documents to bound 1 − measure: by G D over the best value, D averaged over
         equal G ("discounts"), or all relevant documents alike ("shares").
@@ -99,7 +97,6 @@ class Measure(ABC):
     by_rank: ClassVar[Function | None] = None
     by_position: ClassVar[Function | None] = None
     form: ClassVar[Literal["discounted", "paired"] | None] = None
-    truncatable: ClassVar[bool] = True
     bounded_by: ClassVar[Literal["discounts", "shares"] | None] = None
     work: ClassVar[type] = Nothing
 

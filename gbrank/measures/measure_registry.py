@@ -187,7 +187,7 @@ def list_measures() -> list[MeasureFacts]:
     Examples
     --------
     >>> [facts.name for facts in list_measures()][:3]
-    ['ap', 'bpref', 'dcg']
+    ['ap', 'dcg', 'err']
     """
     return [
         MeasureFacts(name, own_aliases(found), first_line(found), found)

@@ -427,14 +427,6 @@ class LambdaRank(MeasureObjective):
     normalize: Literal["lightgbm", "xgboost"] | None = choice(None, [None, "lightgbm", "xgboost"])
     ties: Literal["expected", "order"] = choice("expected", ["expected", "order"])
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self._measure.truncatable and self.truncation and self.ties == "expected":
-            raise ValueError(
-                f"truncation must be None for {self.measure} with ties='expected': the chance that "
-                "a pair touches the top depends on which documents precede it."
-            )
-
     @property
     def rescaled(self) -> bool:
         """Whether hooks may scale gradient and curvature, not when reproducing a built-in."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import AP, ERR, NDCG, RR, WTA, BPref, Measure, Precision, Recall, get_measure
+from gbrank import AP, ERR, NDCG, RR, WTA, Measure, Precision, Recall, get_measure
 from gbrank.datasets import read_judged_run, read_qrels, read_run, write_qrels, write_run
 
 ENCODABLE = st.characters(exclude_categories=["Cs", "Z"], exclude_characters="\0\t\n\v\f\r\x85")
@@ -27,7 +27,6 @@ FIVE_DIGITS = ("ERR@10", "nDCG(dcg='exp-log2')@5")  # by gdeval, a script in Per
 SAME = {
     "AP": AP(no_relevant=0),
     "AP(rel=2)": AP(threshold=2, no_relevant=0),
-    "Bpref": BPref(no_relevant=0),
     "ERR@10": ERR(k=10, no_relevant=0),
     "P@5": Precision(k=5, no_relevant=0),
     "P(rel=2)@5": Precision(k=5, threshold=2, no_relevant=0),
@@ -94,12 +93,11 @@ def test_trec_eval(files: tuple[str, str]) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     with open(files[0]) as run, open(files[1]) as qrels:
         ran, judged = pytrec_eval.parse_run(run), pytrec_eval.parse_qrel(qrels)
-    values = pytrec_eval.RelevanceEvaluator(judged, {"map", "ndcg", "bpref"}).evaluate(ran)
+    values = pytrec_eval.RelevanceEvaluator(judged, {"map", "ndcg"}).evaluate(ran)
     y, scores, qid = read_judged_run(*files)
     ids = list(dict.fromkeys(qid))
     pairs: dict[str, Measure] = {
-        "map": AP(no_relevant=0), "ndcg": NDCG(gain="linear", no_relevant=0),
-        "bpref": BPref(no_relevant=0),
+        "map": AP(no_relevant=0), "ndcg": NDCG(gain="linear", no_relevant=0)
     }  # fmt: skip
     for name, measure in pairs.items():
         expected = [values[query][name] for query in ids]

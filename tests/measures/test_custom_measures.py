@@ -1,5 +1,6 @@
 """Measures from users' functions of one query."""
 
+import doctest
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import pytrec_eval
 import scipy.sparse as sp
 import xgboost as xgb
 from hypothesis import given
@@ -41,6 +43,8 @@ from gbrank.commands.cli import main
 from gbrank.evaluation import make_scorer
 
 Vector = NDArray[np.float64]
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "own_measures.md"
+needs_page = pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
 X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)
 TRAIN, VALID = QID < 20, QID >= 20
 
@@ -62,6 +66,27 @@ def test_documents_come_best_first(query: reference.Query) -> None:
     labels, scores = map(np.array, query)
     expected = DCG(k=3, ties="pessimistic", no_relevant=0)(labels, scores, group=[len(labels)])
     assert_allclose(custom_measure(dcg_at_3)(labels, scores, group=[len(labels)]), expected)
+
+
+@needs_page
+def test_bpref_of_the_page() -> None:
+    """trec_eval's own C code, on every query; the last query has relevant documents only."""
+    data, names = reference.Data(3), {"np": np}
+    own = [np.flatnonzero(data.qid == query) for query in range(len(data.sizes))]
+    own.append(np.flatnonzero(data.y)[:9])
+    judged = {f"q{q}": {f"d{i}": int(data.y[i]) for i in rows} for q, rows in enumerate(own)}
+    run = {f"q{q}": {f"d{i}": float(data.scores[i]) for i in rows} for q, rows in enumerate(own)}
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {"bpref"}).evaluate(run)
+    for example in doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8")):
+        if example.source.startswith("def bpref"):
+            exec(example.source, names)
+    rows, sizes = np.concatenate(own), list(map(len, own))
+    ours = custom_measure(names["bpref"]).per_query(data.y[rows], data.scores[rows], group=sizes)
+    expected = [
+        theirs[f"q{q}"]["bpref"] if data.y[rows].any() else np.nan for q, rows in enumerate(own)
+    ]
+    assert_allclose(ours, expected, rtol=1e-9)
+    assert np.nanstd(ours) > 0.1
 
 
 def test_queries_in_any_order() -> None:

@@ -261,7 +261,7 @@ FORMULAS: dict[str, Callable[[float], Any]] = {
     "ranknet": ranknet,
     **{f"lambda:{name}": partial(lambdarank, name) for name in (
         "ndcg", "dcg", "ap", "rr", "err", "ndcg@3", "ap@3", "precision@3", "recall@3", "wta", "rbp",
-        "pairwise", "kendall", "bpref",
+        "pairwise", "kendall",
     )},
     **{f"approx:{name}": partial(approxrank, name) for name in OF_RANKS},
     **{f"smooth:{name}": partial(smoothrank, name) for name in OF_PLACES},

@@ -16,7 +16,6 @@ from gbrank import (
     NDCG,
     RBP,
     RR,
-    BPref,
     KendallTau,
     Measure,
     PairwiseCorrect,
@@ -28,8 +27,7 @@ from gbrank import (
     list_measures,
 )
 from gbrank.extend import SeparableDelta, Swaps, Terms, inline
-from gbrank.measures.average_precision import ap_by_position, ap_value
-from gbrank.measures.bpref import bpref_swaps
+from gbrank.measures.average_precision import ap_by_position, ap_swaps, ap_value
 from gbrank.measures.cascade import cascade_by_rank, err_swaps, rr_value
 from gbrank.measures.discounted import discounted_by_rank, discounted_swaps
 from gbrank.measures.gains import formula_of
@@ -50,7 +48,7 @@ def test_what_follows_from_the_value(name: str, check: Any) -> None:
 # --- Ten measures, each with one fault --------------------------------------------------------
 
 of_ap, of_rr, of_swaps = inline(ap_value), inline(rr_value), inline(discounted_swaps)
-of_bpref, of_err, of_rows = inline(bpref_swaps), inline(err_swaps), inline(pairwise_row)
+of_ap_swaps, of_err, of_rows = inline(ap_swaps), inline(err_swaps), inline(pairwise_row)
 of_ranks, of_cascade = inline(discounted_by_rank), inline(cascade_by_rank)
 of_positions = inline(ap_by_position)
 
@@ -87,7 +85,7 @@ def never_cut(ranking: Any, ranks: Any, beta: float, direct: float, slopes: Any)
 
 def untied_only(ranking: Any, top: int, delta: SeparableDelta) -> None:
     """Forget the pairs inside tied blocks."""
-    of_bpref(ranking, top, delta)
+    of_ap_swaps(ranking, top, delta)
     for p in range(ranking.gains.size):
         delta.inside[p] = 0.0
 
@@ -148,7 +146,7 @@ BREAKS = {
     "cut of precision": (Later, oracle.truncation),
     "threshold of recall": (Above, oracle.relevance),
     "real ranks of RBP": (Otherwise, oracle.real_ranks),
-    "tied swaps of bpref": (lambda: broken(BPref, swaps=Swaps(untied_only)), oracle.swaps),
+    "tied swaps of AP": (lambda: broken(AP, swaps=Swaps(untied_only)), oracle.swaps),
     "rows of pairs": (
         lambda: broken(
             PairwiseCorrect,
