@@ -1,12 +1,11 @@
 """Memory of large trainings and predictions, by phase, beside the booster alone.
 
-Four loads: training on 5,000,000 documents of 50 features in single precision, in queries of
+Three loads: training on 5,000,000 documents of 50 features in single precision, in queries of
 100, by each booster with its own lambdarank and by gbrank's "lambda:ndcg" on it; prediction of
-10,000,000 documents in chunks; training on one query of 1,000,000 documents; training on
-20,000,000 documents whose features are made batch by batch, in each pass anew, as if read from
-files. Each runs in a process of its own, and the memory is the most that the process had in the
-phase, which Linux counts. gbrank's share is what its process had at most, less what the booster's
-own had, in bytes for each document. Writes load.md.
+10,000,000 documents in chunks; training on one query of 1,000,000 documents. Each runs in a process
+of its own, and the memory is the most that the process had in the phase, which Linux counts.
+gbrank's share is what its process had at most, less what the booster's own had, in bytes for each
+document. Writes load.md.
 
 python -m benchmarks.load
 python -m benchmarks.load --scale 0.1 --output /tmp   # a tenth of everything
@@ -17,9 +16,8 @@ import functools
 import json
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,28 +28,22 @@ import xgboost as xgb
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank import GBRanker
 from gbrank.boosters import TRAINERS
-from gbrank.datasets import FeatureBatches
 from gbrank.objectives.objective import Objective
 
 DOCUMENTS, FEATURES, LENGTH = 5_000_000, 50, 100
 PREDICTED, CHUNK = 10_000_000, 100_000
 LONGEST = 1_000_000
-IN_BATCHES = 20_000_000
 ROUNDS, LEAVES, THREADS = 5, 31, 2
 TREES = 100  # of the model that predicts
 GIB = 2**30
 LIMIT_GIB, LIMIT_SHARE = 12, 64
-LIMIT_IN_BATCHES_GIB, LIMIT_SHARE_IN_BATCHES = 4, 80
 TEXT = """\
-# Memory: 58 bytes a document more than LightGBM takes; 20,000,000 documents fit into 3.1 GiB
+# Memory: 58 bytes a document more than LightGBM takes; 5,000,000 documents fit into 2.2 GiB
 
 Training on {documents:,} documents of {features} features in single precision, in queries of
 {length}, by the boosters' own lambdarank and by gbrank's on them ({rounds} rounds of {leaves}
 leaves, {threads} threads); prediction of {predicted:,} documents by {trees} trees, {chunk:,} at a
-time, which are made in between; training on one query of {longest:,} documents; training on
-{in_batches:,} documents of which memory holds {chunk:,} at a time (`FeatureBatches`). Their
-features alone would be {in_batches_gib:.1f} GiB; LightGBM keeps a quarter of that, one byte a
-number, and XGBoost keeps it in files. Each load runs in
+time, which are made in between; training on one query of {longest:,} documents. Each load runs in
 a process of its own, and the memory is the most that the process had in a phase, which Linux
 counts. How it is measured: [`benchmarks/load.py`](../load.py).
 
@@ -158,85 +150,6 @@ def ours(booster: str, watch: Watch, scale: float, length: int = LENGTH) -> int:
     return len(y)
 
 
-def in_batches(booster: str, watch: Watch, scale: float) -> int:
-    """Train with gbrank on features that are made batch by batch."""
-    count = int(IN_BATCHES * scale)
-    starts = range(0, count, CHUNK)
-
-    def read() -> Iterator[np.ndarray]:
-        return (make_rows(min(CHUNK, count - start), start) for start in starts)
-
-    watch.enter("labels")
-    y = np.concatenate([make_labels(batch) for batch in read()])
-    watch_fit(watch, booster)
-    fit(booster, FeatureBatches(read, (count, FEATURES)), y, LENGTH)
-    return count
-
-
-class Blocks(lgb.Sequence, xgb.DataIter):
-    """Features that are made block by block, as each booster asks for them."""
-
-    batch_size = CHUNK
-
-    def __init__(self, count: int, folder: str) -> None:
-        xgb.DataIter.__init__(self, cache_prefix=f"{folder}/pages")
-        self.count, self.start = count, 0
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, rows: Any) -> np.ndarray:
-        return make_rows(rows.stop - rows.start, rows.start)
-
-    def reset(self) -> None:
-        """Begin anew."""
-        self.start = 0
-
-    def next(self, input_data: Callable[..., None]) -> bool:
-        """Give the next block."""
-        if self.start < self.count:
-            input_data(data=self[self.start : min(self.start + CHUNK, self.count)])
-        self.start += CHUNK
-        return self.start < self.count + CHUNK
-
-
-def lightgbm_in_batches(watch: Watch, scale: float) -> int:
-    """Train with LightGBM's own lambdarank on the same batches, with bins of two of them."""
-    count = int(IN_BATCHES * scale)
-    watch.enter("labels")
-    blocks = Blocks(count, "")
-    y = np.concatenate([make_labels(blocks[i : i + CHUNK]) for i in range(0, count, CHUNK)])
-    watch.enter("the booster's data")
-    params = {"objective": "lambdarank", "num_leaves": LEAVES, "num_threads": THREADS,
-              "deterministic": True, "force_col_wise": True, "verbosity": -1}  # fmt: skip
-    bins = lgb.Dataset(blocks[0 : 2 * CHUNK], params=params).construct()
-    data = lgb.Dataset(blocks, y, reference=bins, group=[LENGTH] * (count // LENGTH), params=params)
-    data.construct()
-    watch.enter("rounds")
-    lgb.train(params, data, ROUNDS)
-    return count
-
-
-def xgboost_in_batches(watch: Watch, scale: float) -> int:
-    """Train with XGBoost's own rank:ndcg on the same batches, in files."""
-    count = int(IN_BATCHES * scale)
-    watch.enter("labels")
-    with tempfile.TemporaryDirectory() as folder:
-        blocks = Blocks(count, folder)
-        y = np.concatenate([make_labels(blocks[i : i + CHUNK]) for i in range(0, count, CHUNK)])
-        watch.enter("the booster's data")
-        params = {
-            "objective": "rank:ndcg", "max_leaves": LEAVES, "max_depth": 0, "nthread": THREADS,
-            "grow_policy": "lossguide", "tree_method": "hist",
-        }  # fmt: skip
-        data = xgb.ExtMemQuantileDMatrix(blocks, nthread=THREADS)
-        data.set_info(label=y, group=[LENGTH] * (count // LENGTH))
-        watch.enter("rounds")
-        xgb.train(params, data, ROUNDS)
-        del data
-    return count
-
-
 def fit(booster: str, X: Any, y: np.ndarray, length: int) -> None:
     """Train with gbrank's lambdarank."""
     ranker = GBRanker(
@@ -269,10 +182,6 @@ TASKS: dict[str, Callable[[Watch, float], int]] = {
     "prediction by XGBoost": functools.partial(prediction, "xgboost"),
     "one long query on LightGBM": functools.partial(ours, "lightgbm", length=LONGEST),
     "one long query on XGBoost": functools.partial(ours, "xgboost", length=LONGEST),
-    "LightGBM alone in batches": lightgbm_in_batches,
-    "in batches on LightGBM": functools.partial(in_batches, "lightgbm"),
-    "XGBoost alone in batches": xgboost_in_batches,
-    "in batches on XGBoost": functools.partial(in_batches, "xgboost"),
 }
 
 
@@ -314,32 +223,19 @@ def main() -> None:
         booster: (most[f"gbrank on {booster}"] - most[f"{booster} alone"]) / count
         for booster in ("LightGBM", "XGBoost")
     }
-    streamed = int(IN_BATCHES * options.scale)
-    of_batches = {
-        booster: (most[f"in batches on {booster}"] - most[f"{booster} alone in batches"]) / streamed
-        for booster in ("LightGBM", "XGBoost")
-    }
     text = TEXT.format(
         documents=count, features=FEATURES, length=LENGTH, rounds=ROUNDS, leaves=LEAVES,
         threads=THREADS, predicted=int(PREDICTED * options.scale), trees=TREES, chunk=CHUNK,
-        longest=int(LONGEST * options.scale), in_batches=int(IN_BATCHES * options.scale),
-        in_batches_gib=IN_BATCHES * options.scale * FEATURES * 4 / GIB,
+        longest=int(LONGEST * options.scale),
     )  # fmt: skip
     own = "; ".join(f"{share:.0f} on {booster}" for booster, share in shares.items())
-    other = "; ".join(f"{share:.0f} on {booster}" for booster, share in of_batches.items())
-    own = (
-        f"gbrank's process had at most so many bytes a document more than the booster's: {own}. "
-        f"In batches: {other}."
-    )
+    own = f"gbrank's process had at most so many bytes a document more than the booster's: {own}."
     table = markdown_table(["load", "phase", "seconds", "GiB at most"], rows, words=2)
     page = f"{text}\n{table}\n\n{own}\n"
     (options.output / "load.md").write_text(page, encoding="utf-8")
     assert max(most.values()) < LIMIT_GIB * GIB, most
-    in_batches = [peak for task, peak in most.items() if task.startswith("in batches")]
-    assert max(in_batches) < LIMIT_IN_BATCHES_GIB * GIB, most
     if options.scale >= 1:  # what a process has for no documents at all is then little
         assert max(shares.values()) <= LIMIT_SHARE, shares
-        assert max(of_batches.values()) <= LIMIT_SHARE_IN_BATCHES, of_batches
 
 
 if __name__ == "__main__":

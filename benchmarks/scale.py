@@ -1,13 +1,12 @@
 """Memory, processor time and network of a fit against its rows and features, by every route.
 
 A folder of Parquet files of normal features in single precision is trained on with "lambda:ndcg"
-(31 leaves, 255 bins), by each booster: in memory, from the files (`scan_parquet`), and on two
-workers of Dask and of Spark. Each fit runs in a process of its own,
-in a network of its own, so that its loopback interface counts nobody else's bytes. Memory is the
-most that the Python processes that train had (VmHWM, the sum of both workers). A round is what a
-fit of 42 rounds takes more than one of 2, divided by 40; seconds are those of processors. Formulas
-are fitted to that, and extrapolated. Needs root on Linux (`unshare --net`), and a Java for Spark.
-Writes scale.md and scale.json.
+(31 leaves, 255 bins), by each booster: in memory, and on two workers of Dask and of Spark. Each fit
+runs in a process of its own, in a network of its own, so that its loopback interface counts nobody
+else's bytes. Memory is the most that the Python processes that train had (VmHWM, the sum of both
+workers). A round is what a fit of 42 rounds takes more than one of 2, divided by 40; seconds are
+those of processors. Formulas are fitted to that, and extrapolated. Needs root on Linux (`unshare
+--net`), and a Java for Spark. Writes scale.md and scale.json.
 
     python -m benchmarks.scale
     python -m benchmarks.scale --scale 0.1 --output /tmp --results /tmp   # a tenth of the rows
@@ -34,7 +33,6 @@ from scipy.optimize import nnls
 
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker
-from gbrank.datasets import scan_parquet
 from gbrank.distributed import DaskGBRanker
 
 
@@ -60,7 +58,7 @@ GIB = 2**30
 BOOSTERS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 
 TEXT = """\
-# What memory, files, Dask and Spark cost
+# What memory, Dask and Spark cost
 
 [Large data](../../docs/howto/scale.md) says which to take. Where the network is slow, take
 LightGBM: with two workers, each sends {ratio:.0f} times less.
@@ -68,7 +66,7 @@ LightGBM: with two workers, each sends {ratio:.0f} times less.
 ## What was measured
 
 Normal features in single precision, in Parquet files; "lambda:ndcg", trees of {leaves} leaves,
-other parameters as they come. In memory and from files two threads train, on Dask and on Spark two
+other parameters as they come. In memory two threads train, on Dask and on Spark two
 processes of one thread. Memory is the sum of the peaks of the Python processes that train;
 what Spark's Java holds comes on top (here up to its limit of 2 GiB). Seconds are CPU seconds:
 divide by the number of otherwise idle cores. "Before" is all that comes before the
@@ -107,8 +105,7 @@ and Spark is that of all workers together.
 {extrapolated}
 
 The formulas are rough. Two fits differ by about a second for no reason, so that small numbers of
-seconds say little. From files, the formulas give too much memory: 20,000,000 rows took 3.3 GB on
-LightGBM ([load](load.md)).
+seconds say little.
 
 How it is measured: [`benchmarks/scale.py`](../scale.py);
 [the numbers](scale.json).
@@ -151,35 +148,15 @@ def params(booster: str, rounds: int) -> dict[str, Any]:
 @contextmanager
 def in_memory(booster: str, folder: Path, shape: Shape) -> Iterator[Route]:
     """Train on one array."""
-    _, y, qid = scan_parquet(folder)
-    X, done = np.empty((len(y), shape.features), np.float32), 0
-    for path in sorted(folder.iterdir()):
-        table = pq.read_table(path)
-        for j, name in enumerate(names(shape)):
-            X[done : done + len(table), j] = table.column(name).to_numpy()
-        done += len(table)
+    table = pq.read_table(folder)
+    y, qid = table["label"].to_numpy(), table["qid"].to_numpy()
+    X = np.column_stack([table[name].to_numpy() for name in names(shape)])
+    del table
 
     def fit(rounds: int, few: bool) -> object:
         some = slice(SMALL * shape.length if few else None)
         ranker = GBRanker(n_jobs=WORKERS, **params(booster, rounds))
         return ranker.fit(X[some], y[some], qid=qid[some])
-
-    yield fit, lambda: [psutil.Process()]
-
-
-@contextmanager
-def from_files(booster: str, folder: Path, shape: Shape) -> Iterator[Route]:
-    """Train on batches."""
-    X, y, qid = scan_parquet(folder)
-
-    def fit(rounds: int, few: bool) -> object:
-        ranker = GBRanker(n_jobs=WORKERS, **params(booster, rounds))
-        if few:
-            some = slice(shape.length)
-            return ranker.fit(
-                np.random.default_rng(0).random((shape.length, 3)), y[some], group=[shape.length]
-            )
-        return ranker.fit(X, y, qid=qid)
 
     yield fit, lambda: [psutil.Process()]
 
@@ -241,7 +218,6 @@ def on_spark(booster: str, folder: Path, shape: Shape) -> Iterator[Route]:
 
 ROUTES = {
     "in memory": in_memory,
-    "from files": from_files,
     "Dask": on_dask,
     "Spark": on_spark,
     FOUR: partial(on_dask, workers=4),  # for its network, of the fewest rows

@@ -261,8 +261,7 @@ class GBRanker(ExplainedRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features; NaN is missing. Data frames may be of pandas, polars, pyarrow, ... What is
-            larger than memory comes as `FeatureBatches` (see `scan_parquet`).
+            Features; NaN is missing. Data frames may be of pandas, polars, pyarrow, ...
         y : array-like, shape (n_documents,)
             Relevance labels, at least 0.
         qid : array-like, shape (n_documents,)
@@ -381,9 +380,7 @@ class GBRanker(ExplainedRanker):
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
         self._check_prediction(output, num_iteration, fitted.best_iteration)
-        scores: Vector = self._each_batch(
-            fitted, X, qid, group, fitted.model.predict, num_iteration
-        )
+        scores: Vector = self._of_rows(fitted, X, qid, group, fitted.model.predict, num_iteration)
         if fitted.init is not None:
             scores = scores + scores_of(fitted.init, fitted.schema.in_order(X), qid, group)
         return scores if output == "score" else fitted.calibration.probabilities(scores)

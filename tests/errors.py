@@ -64,17 +64,6 @@ def names(folder: Path) -> dict[str, Any]:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
-    def parquet(*files: dict[str, Any] | bytes) -> Path:
-        path = new("folder")
-        path.mkdir()
-        for number, content in enumerate(files):
-            file = path / f"{number}.parquet"
-            if isinstance(content, bytes):
-                file.write_bytes(content)
-            else:
-                pd.DataFrame(content).to_parquet(file)
-        return path
-
     def saved(name: str, change: Any) -> Path:
         path = new("model")
         trained.save(path)
@@ -107,7 +96,6 @@ def names(folder: Path) -> dict[str, Any]:
     shown = {"query": [1, 1], "document": [1, 2], "position": [1, 2], "click": [1, 0]}
     asked = {"query_id": ["a"], "user_query": ["b"], "query_response_hit_ids": [["c"]]}
     own |= {"log": pd.DataFrame(shown), "asked": pd.DataFrame(asked)}
-    own |= {"in_batches": gbrank.datasets.FeatureBatches(lambda: [X[:50], X[50:]], X.shape)}
     return {**exported(), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 
 

@@ -191,22 +191,4 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("distribution", "make_cubic(10, distribution=[0.5, 0.6])"),
         ("S1.txt", "read_folds(path.parent)"),
     ],
-    "Features in batches": [
-        ("read", "FeatureBatches([X], X.shape)"),
-        ("shape", "FeatureBatches(lambda: [X], (0, 3))"),
-        ("X", "GBRanker().fit(FeatureBatches(lambda: [X[:, 1:]], X.shape), y, qid=qid)"),
-        ("X", "GBRanker().fit(FeatureBatches(lambda: [X[1:]], X.shape), y, qid=qid)"),
-        ("X", "GBRanker().fit(FeatureBatches(lambda: [X + np.inf], X.shape), y, qid=qid)"),
-        ("X", "LinearRanker().fit(in_batches, y, qid=qid)"),
-        ("X", "GBRanker('lightgbm:lambdarank').fit(in_batches, y, qid=qid[::-1] % 3)"),
-        ("booster_params", "GBRanker(booster='xgboost', "
-         "booster_params={'tree_method': 'approx'}).fit(in_batches, y, qid=qid)"),
-        ("booster_params", "GBRanker(booster='xgboost', "
-         "booster_params={'device': 'cuda'}).fit(in_batches, y, qid=qid)"),
-        (".parquet", "scan_parquet(parquet())"),
-        ("label", "scan_parquet(parquet({'label': y, 'qid': qid, 'a': y}), label='grade')"),
-        ("columns", "scan_parquet(parquet({'label': y, 'qid': qid, 'a': y}, {'qid': qid}))"),
-        ("row", "scan_parquet(parquet({'label': y[:0], 'qid': qid[:0], 'a': y[:0]}))"),
-        ("Parquet", "scan_parquet(parquet(b'PAR1 cut short'))"),
-    ],
 }  # fmt: skip

@@ -172,7 +172,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          ".fit(X, y, qid=qid).explain(X, qid=qid)"),
         ("context", "GBRanker(n_estimators=1, context='rank').fit(X, y, qid=qid).predict(X)"),
         ("X", "QueryContext('rank').fit(frame)"),
-        ("X", "GBRanker(context='size').fit(in_batches, y, qid=np.arange(100) % 2)"),
     ],
     "Names of other libraries": [
         ("colsample_bytree", "GBRanker(colsample_bytree=0.5)"),

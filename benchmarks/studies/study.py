@@ -17,12 +17,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import compare_rankers
-from gbrank.datasets import scan_parquet
+from gbrank import compare_rankers, split_frame
 from gbrank.evaluation import Comparison, Dataset, LabelledDocuments, ranker_from_name, read_folds
 
 QUERIES = 3750  # of artificial data
@@ -108,9 +108,8 @@ def one_fold(folder: str) -> Dataset:
 
 def parquet_documents(folder: str) -> LabelledDocuments:
     """Return all documents of a folder of Parquet files."""
-    batches, y, qid = scan_parquet(folder)
-    X = np.vstack([np.column_stack([*map(np.asarray, batch.columns)]) for batch in batches])
-    return LabelledDocuments(X, y, np.asarray(qid))
+    X, y, qid = split_frame(pd.read_parquet(folder))
+    return LabelledDocuments(X.to_numpy(), y, np.asarray(qid))
 
 
 def publish(

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.data.batches import FeatureBatches, block_rows, blocks
 from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Features, as_dense
 from gbrank.parallel.collective import all_sum
@@ -19,23 +18,7 @@ BLOCK = 2**16
 def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
     """Return this worker's share of a sample of `most` rows, in the order of their hashes."""
     count = math.ceil(X.shape[0] * min(1, most / all_sum(X.shape[0])))
-    if not isinstance(X, FeatureBatches):
-        return X[np.argsort(_keys(X))[:count]]
-    keys, parts = np.empty(0, dtype=np.uint64), []
-    for block in blocks(X, block_rows(X)):
-        keys = np.concatenate([keys, _keys(block)])
-        parts.append(block)
-        if len(keys) > 2 * count:
-            keys, parts = _smallest(keys, parts, count)
-    return _smallest(keys, parts, count)[1][0]
-
-
-def _smallest(
-    keys: NDArray[np.uint64], parts: list[Features], count: int
-) -> tuple[NDArray[np.uint64], list[Features]]:
-    """Return the `count` smallest keys, in ascending order, and their rows."""
-    chosen = np.argsort(keys, kind="stable")[:count]
-    return keys[chosen], [np.concatenate(parts)[chosen]]
+    return X[np.argsort(_keys(X))[:count]]
 
 
 def _keys(X: Features) -> NDArray[np.uint64]:

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from gbrank.data.labels import check_column_names, split_columns
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import Letor
 from gbrank.datasets.stacking import stack_files
-from gbrank.datasets.table_files import Tables, is_table, parquet_files, scan_and_mask
+from gbrank.datasets.table_files import Tables, is_table, parquet_files
 from gbrank.datasets.text_files import read_bytes, text_of
 
 SCORE = "score"  # the column of scores in tables
@@ -53,8 +53,7 @@ def add_files(parser: argparse.ArgumentParser, *more: str) -> None:
         metavar="FILE",
         type=_file,
         help="LETOR (SVMlight) data (- for standard input), or tables whose names end in "
-        ".parquet, .csv or .tsv; text may be gzipped; or one folder of Parquet files, read in "
-        "batches, which memory need not hold",
+        ".parquet, .csv or .tsv; text may be gzipped; or one folder of Parquet files",
     )
     add(parser, "--sparse", "keep the features of LETOR files sparse in memory")
     add_table_options(parser, *more)
@@ -97,7 +96,7 @@ def read_labelled(
     besides.
     """
     tables = _tables(arguments, paths, schema)
-    if labels and (tables is None or Path(paths[0]).is_dir()):
+    if labels and tables is None:
         given = f"{', '.join(labels)} and {paths[0]}"
         raise ArgumentError("labels", "must be columns of tables in files", given)
     if tables is None:
@@ -108,12 +107,8 @@ def read_labelled(
     label, qid = arguments.label or "label", arguments.qid or "qid"
     drop = _dropped(arguments, tables, schema, {label, qid, *labels, *keep})
     roles = label, qid, drop, arguments.unjudged
-    if Path(paths[0]).is_dir():
-        progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
-        X, y, queries, kept = scan_and_mask(tables, *roles, progress)
-        return Labelled(X, y, queries, kept, np.zeros(len(y), np.int64))
     tables.features(label, qid, drop)
-    if qid in tables.names:
+    if qid in tables.names and not Path(paths[0]).is_dir():
         tables.check_queries(qid)
     table = tables.read()
     with found_in(f"{', '.join(paths)}: "):
@@ -122,7 +117,8 @@ def read_labelled(
         known[kept] = y
         check_labels(known, "label")
     X, others = split_columns(X, check_column_names(labels), "X") if labels else (X, {})
-    file = np.repeat(np.arange(len(paths)), tables.sizes)
+    sizes = tables.sizes if len(paths) > 1 else [len(kept)]
+    file = np.repeat(np.arange(len(paths)), sizes)
     return Labelled(X, y, queries, kept, file[kept], others)
 
 
@@ -143,21 +139,19 @@ def _dropped(
 
 def read_documents(
     arguments: argparse.Namespace, paths: Sequence[str], schema: Schema
-) -> Iterator[Unlabelled]:
-    """Yield the documents in all files, with a schema's features; those of a folder in batches."""
+) -> Unlabelled:
+    """Return the documents in all files, with a schema's features."""
     features, qid = schema.names or [], arguments.qid or "qid"
     numbers = {*features, arguments.label or "label"} - {*schema.texts}
     tables = _tables(arguments, paths, schema, lambda name: name not in numbers)
     if tables is None:
-        yield _unlabelled_letor(arguments, paths, schema.n_features)
-        return
-    in_batches, has_queries = Path(paths[0]).is_dir(), qid in tables.names
-    if has_queries and not in_batches:
+        return _unlabelled_letor(arguments, paths, schema.n_features)
+    if qid in tables.names and not Path(paths[0]).is_dir():
         tables.check_queries(qid)
-    for table in tables.batches() if in_batches else [tables.read()]:
-        others = {name: table[name] for name in table.column_names if name not in features}
-        ids = as_ids(table[qid]) if has_queries else None
-        yield Unlabelled(table.drop(list(others)), ids, others, ())
+    table = tables.read()
+    others = {name: table[name] for name in table.column_names if name not in features}
+    ids = as_ids(table[qid]) if qid in tables.names else None
+    return Unlabelled(table.drop(list(others)), ids, others, ())
 
 
 def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:

@@ -1,8 +1,7 @@
 """Write one score a line, in the order of the documents; higher ranks earlier.
 
 Where --output ends in .parquet, .csv or .tsv, it becomes a table: the columns that are no features,
-such as queries and names of documents, with a column "score". A folder of Parquet files is scored
-batch by batch, in memory that does not grow with it.
+such as queries and names of documents, with a column "score".
 
 With --format trec, lines are "QID Q0 DOCUMENT RANK SCORE NAME" as trec_eval reads them: queries in
 the order in which they first appear, documents best first, equal scores in the order of the
@@ -27,9 +26,8 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +36,10 @@ from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_docume
 from gbrank.commands.shared import add
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
-from gbrank.datasets.table_files import BATCH_ROWS, is_table, write_tables
+from gbrank.datasets.table_files import is_table, write_table
 from gbrank.datasets.text_files import check_names, written
 from gbrank.datasets.trec import run_lines
 from gbrank.ranker import GBRanker, load_ranker
-
-Predict: TypeAlias = Callable[[Unlabelled], NDArray[np.float64]]
 
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
 
@@ -70,7 +66,7 @@ def _word(text: str) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
     ranker = load_ranker(arguments.model)
-    options = {}
+    options: dict[str, Any] = {}
     if arguments.probability:
         if not isinstance(ranker, GBRanker):
             kind = type(ranker).__name__
@@ -78,25 +74,20 @@ def run(arguments: argparse.Namespace) -> None:
                 "probability", "needs a GBRanker", f"{arguments.model} with a {kind}"
             )
         options["output"] = "probability"
-    batches, path = read_documents(arguments, arguments.files, ranker._schema), arguments.output
-    needs_queries = isinstance(ranker, GBRanker) and ranker._needs_queries
-    if needs_queries and Path(arguments.files[0]).is_dir():
-        again = read_documents(arguments, arguments.files, ranker._schema)
-        _refuse_torn_queries(arguments, again)
-
-    def predict(batch: Unlabelled) -> NDArray[np.float64]:
-        queries = {"qid": _queries(arguments, batch)} if needs_queries else {}
-        return np.asarray(ranker.predict(batch.X, **options, **queries))
-
+    documents = read_documents(arguments, arguments.files, ranker._schema)
+    if isinstance(ranker, GBRanker) and ranker._needs_queries:
+        options["qid"] = _queries(arguments, documents)
+    scores, path = np.asarray(ranker.predict(documents.X, **options)), arguments.output
     if is_table(path):
         if arguments.format == "trec":
             raise ArgumentError("format", f"must be scores for a table, {path}", "trec")
-        write_tables(path, _scored_tables(arguments, batches, predict))
+        if SCORE in documents.others:
+            raise ValueError(f"{arguments.files[0]} must not have a column {SCORE!r} of its own.")
+        write_table(path, {**documents.others, SCORE: scores})
         return
+    lines: Iterable[str] = map(repr, scores.tolist())
     if arguments.format == "trec":
-        lines = _run_lines(arguments, batches, predict)
-    else:
-        lines = (repr(score) for batch in batches for score in predict(batch).tolist())
+        lines = _run_lines(arguments, documents, scores)
     if path == "-":
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # as files are
@@ -106,54 +97,25 @@ def run(arguments: argparse.Namespace) -> None:
         file.writelines(f"{line}\n".encode() for line in lines)
 
 
-def _refuse_torn_queries(arguments: argparse.Namespace, batches: Iterable[Unlabelled]) -> None:
-    """Refuse queries in two batches, which give other features relative to the query."""
-    seen: set[Any] = set()
-    for batch in batches:
-        own = set(_queries(arguments, batch).tolist())
-        if both := sorted(own & seen, key=str):
-            raise ValueError(
-                f"{arguments.files[0]} must have all documents of a query in one batch for this "
-                f"model, whose features are relative to them, got query {both[0]!r} in two: "
-                f"write whole queries into files of at most {BATCH_ROWS} rows, or give the files."
-            )
-        seen |= own
-
-
-def _queries(arguments: argparse.Namespace, batch: Unlabelled) -> NDArray[Any]:
-    if batch.qid is None:
+def _queries(arguments: argparse.Namespace, documents: Unlabelled) -> NDArray[Any]:
+    if documents.qid is None:
         column = arguments.qid or "qid"
         raise ArgumentError("qid", f"must name a column of {arguments.files[0]}", repr(column))
-    return batch.qid
-
-
-def _scored_tables(
-    arguments: argparse.Namespace, batches: Iterable[Unlabelled], predict: Predict
-) -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        if SCORE in batch.others:
-            raise ValueError(f"{arguments.files[0]} must not have a column {SCORE!r} of its own.")
-        yield {**batch.others, SCORE: predict(batch)}
+    return documents.qid
 
 
 def _run_lines(
-    arguments: argparse.Namespace, batches: Iterable[Unlabelled], predict: Predict
+    arguments: argparse.Namespace, documents: Unlabelled, scores: NDArray[np.float64]
 ) -> Iterator[str]:
-    docid = arguments.docid
-    scores, qids = [], []
-    names: list[Any] = []
-    for batch in batches:
-        qids.append(_queries(arguments, batch))
-        if docid is not None and docid not in batch.others:
-            raise unknown_name("column (docid)", docid, batch.others)
-        scores.append(predict(batch))
-        names += batch.comments if docid is None else batch.others[docid].to_pylist()
-    qid = np.concatenate(qids)
+    qid, docid = _queries(arguments, documents), arguments.docid
     if docid is None:
-        names = list(_names(names or [""] * len(qid), qid.tolist()))
+        comments = documents.comments or [""] * len(qid)
+        names = list(_names(comments, qid.tolist()))
+    elif docid not in documents.others:
+        raise unknown_name("column (docid)", docid, documents.others)
     else:
-        names = check_names(names, "docid", len(qid))
-    return run_lines(np.concatenate(scores), qid, names, arguments.run_name)
+        names = check_names(documents.others[docid].to_pylist(), "docid", len(qid))
+    return run_lines(scores, qid, names, arguments.run_name)
 
 
 def _names(comments: Sequence[str], qid: Sequence[Any]) -> Iterator[str]:

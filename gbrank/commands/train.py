@@ -30,8 +30,8 @@ from gbrank.commands.data_files import add_files, read_labelled, read_numbers
 from gbrank.commands.outputs import check_model
 from gbrank.commands.parameters import add_parameters, given_parameters, parameters_of
 from gbrank.commands.shared import add, add_plugin, validation_curve
-from gbrank.data.batches import learn_schema
 from gbrank.data.columns import COLUMNS
+from gbrank.data.schema import Schema
 from gbrank.fit.loop import FitInterrupted
 from gbrank.ranker import GBRanker
 
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
         if path is not None:
             options[name] = read_numbers(path, column.option.split()[0].strip("-"), data)
     if arguments.eval_set:
-        schema = learn_schema(data.X, arguments.categorical_feature)
+        schema = Schema.learn(data.X, arguments.categorical_feature)
         valid = read_labelled(arguments, arguments.eval_set, schema, labels)
         options |= {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
         if labels:

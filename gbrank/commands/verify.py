@@ -11,8 +11,6 @@ For example:
 """
 
 import argparse
-from collections.abc import Iterable
-from typing import Any
 
 from gbrank.commands.data_files import add_table_options, read_documents
 from gbrank.commands.export import add_form, form_of
@@ -36,13 +34,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the largest difference, and the row on which it is."""
     ranker, form = load_trees(arguments.model), form_of(arguments)
-    batches: Iterable[Any] = [None]
-    if arguments.data:
-        batches = (batch.X for batch in read_documents(arguments, arguments.data, ranker._schema))
+    X = read_documents(arguments, arguments.data, ranker._schema).X if arguments.data else None
     with found_in(f"{arguments.export}: "):
-        found = [verify_export(ranker, arguments.export, X=X, **form) for X in batches]
-    worst = max(found, key=lambda one: one.difference)
-    print(
-        f"largest difference {worst.difference:.3g} on {sum(one.n_rows for one in found):,} rows:"
-    )
-    print_json(worst.row)
+        found = verify_export(ranker, arguments.export, X=X, **form)
+    print(f"largest difference {found.difference:.3g} on {found.n_rows:,} rows:")
+    print_json(found.row)

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_deferred: list[list[tuple[Any, ...]]] = []  # the signals of each open block, outermost first
-
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
@@ -18,18 +16,10 @@ def interrupts_held() -> Iterator[None]:
         yield
         return
     pending: list[tuple[Any, ...]] = []
-    _deferred.append(pending)
     signal.signal(signal.SIGINT, lambda *signal_arguments: pending.append(signal_arguments))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        _deferred.pop()
         if pending:
             handler(*pending[-1])
-
-
-def interrupt_waits() -> bool:
-    """Say whether a Ctrl-C is deferred in a block of this thread."""
-    main = threading.current_thread() is threading.main_thread()
-    return main and any(_deferred)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import queries_needed, quoted
-from gbrank.data.batches import transformed
 from gbrank.data.columns import COLUMNS, Data, checked_columns
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -23,7 +22,7 @@ Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 def check_rows(schema: Schema, data: Data, where: str = "") -> Rows:
     """Check one set of data."""
     with found_in(where):
-        matrix = transformed(schema, data["X"])
+        matrix = schema.transform(data["X"])
         queries = Queries.resolve(int(matrix.shape[0]), data.get("qid"), data.get("group"))
         return Rows(X=matrix, queries=queries, **checked_columns(data, queries))
 

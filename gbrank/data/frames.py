@@ -110,9 +110,14 @@ def split_and_mask(
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
     index = pandas_index(getattr(frame, "schema", None))
     features = feature_names(data.columns, label, qid, drop, index)
-    y, queries, kept = labels_and_queries(data, label, qid, unjudged)
+    ids, labelled = (data[:, data.columns.index(name)] for name in (qid, label))
+    nulls = ids.is_null().arg_true()
+    if len(nulls):
+        row = int(nulls[0])
+        raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
+    y, kept = judged(as_numbers(labelled, "label must name a column of numbers"), unjudged)
     X = data[:, [data.columns.index(name) for name in features]]  # names may be no texts
-    return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, queries, kept
+    return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, as_ids(ids)[kept], kept
 
 
 def is_stored_index(name: object) -> bool:
@@ -150,19 +155,6 @@ def feature_names(
     if not features:
         raise ValueError(f"frame must have a column for features, got only {listed(columns)}.")
     return features
-
-
-def labels_and_queries(
-    data: nw.DataFrame[Any], label: str, qid: str, unjudged: Unjudged
-) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
-    """Return the labels and queries of the rows to use, and the mask of these rows."""
-    ids, labelled = (data[:, data.columns.index(name)] for name in (qid, label))
-    nulls = ids.is_null().arg_true()
-    if len(nulls):
-        row = int(nulls[0])
-        raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
-    y, kept = judged(as_numbers(labelled, "label must name a column of numbers"), unjudged)
-    return y, as_ids(ids)[kept], kept
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

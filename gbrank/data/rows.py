@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
-from gbrank.data.batches import FeatureBatches
 from gbrank.data.columns import each_column, is_of_queries
 from gbrank.data.frames import as_frame
 from gbrank.data.labels import find_label, is_judged
@@ -26,8 +25,6 @@ def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
     """Return some rows of a table."""
     from sklearn.utils import _safe_indexing  # takes long to import, and commands need no rows
 
-    if isinstance(X, FeatureBatches):
-        return X[chosen]
     if sp.issparse(X):
         return X.tocsr()[chosen]
     if isinstance(X, Mapping):

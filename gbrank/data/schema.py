@@ -459,6 +459,18 @@ def as_dense(X: Features) -> Features:
     return X.toarray() if sp.issparse(X) else X
 
 
+def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
+    """Return columns of a table as numbers, shape (n_columns, n_documents)."""
+    frame = checked_frame(X)
+    if frame is None:
+        matrix = checked_matrix(X)
+        chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
+        return np.ascontiguousarray(as_dense(chosen).T, float)
+    places = column_places(wanted, "columns", column_names(frame), frame.shape[1])
+    demand = f"columns {list(wanted)} of X must hold numbers"
+    return np.array([as_numbers(frame[:, place], demand) for place in places])
+
+
 def _as_canonical(X: Any) -> Features:
     """Return a checked sparse matrix as CSR, each entry once: compiled code trusts its indices."""
     try:

@@ -3,106 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import narwhals as nw
-import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.argument_error import found_in
 from gbrank.common.extras import needed
 from gbrank.common.files import refuse_stream
-from gbrank.data.batches import FeatureBatches
-from gbrank.data.frames import (
-    Unjudged,
-    feature_names,
-    is_stored_index,
-    labels_and_queries,
-    pandas_index,
-)
+from gbrank.data.frames import feature_names, is_stored_index, pandas_index
 from gbrank.data.ids import as_ids
 from gbrank.datasets.stacking import refuse_shared_queries
 from gbrank.datasets.text_files import INTEGER, StrPath, decoded, read_bytes, written
 
-BATCH_ROWS = 2**16
 _LARGEST_BLOCK = 2**31 - 1
-
-
-def scan_parquet(
-    folder: StrPath,
-    *,
-    label: str = "label",
-    qid: str = "qid",
-    drop: Sequence[str] = (),
-    unjudged: Unjudged = "refuse",
-    progress: bool = False,
-) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any]]:
-    """Return the features, labels and queries of a folder of Parquet files larger than memory.
-
-    Labels and queries are read now; features are read in batches, whenever a fit or a prediction
-    needs them. The files of the folder are taken in the order of their names, and rows in the
-    order of the files; the rows of a query may be anywhere, even in several files. Read other
-    columns, such as weights, by ``pyarrow.parquet.read_table(folder, columns=["weight"])``.
-
-    Parameters
-    ----------
-    folder : path
-        With files whose names end in .parquet, all of the same columns; names that begin with a
-        dot or an underscore are left out.
-    label, qid, drop, unjudged
-        As in `split_frame`.
-    progress : bool
-        Whether each pass over the features shows a progress bar.
-
-    Returns
-    -------
-    X : FeatureBatches, shape (n_documents, n_features)
-    y, qid : ndarray, shape (n_documents,)
-        The label and the query of each row.
-
-    Raises
-    ------
-    ValueError
-        If a file is damaged or its columns differ from the first file's (numbers may be of any
-        type), or a column is missing or does not hold numbers; while features are read, if a file
-        has changed since.
-    ImportError
-        If pyarrow is missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import pandas as pd
-    >>> from gbrank import GBRanker, make_cubic
-    >>> from gbrank.datasets import scan_parquet
-    >>> X, y, qid = make_cubic(100, n_documents=10, random_state=0)
-    >>> table = pd.DataFrame(X).add_prefix("x").assign(label=y, qid=qid)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for part in range(2):
-    ...         table[500 * part : 500 * (part + 1)].to_parquet(f"{folder}/{part}.parquet")
-    ...     X, y, qid = scan_parquet(folder)
-    ...     ranker = GBRanker(n_estimators=5, random_state=0).fit(X, y, qid=qid)
-    >>> X.shape, ranker.feature_names_in_[:2].tolist()
-    ((1000, 50), ['x0', 'x1'])
-    """
-    return scan_and_mask(Tables(parquet_files(folder)), label, qid, drop, unjudged, progress)[:3]
-
-
-def scan_and_mask(
-    tables: Tables, label: str, qid: str, drop: Sequence[str], unjudged: Unjudged, progress: bool
-) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
-    """Return what `scan_parquet` does, and the mask of the rows that it kept."""
-    features = tables.features(label, qid, drop)
-    roles = nw.from_native(tables.read([label, qid]), eager_only=True)
-    y, queries, kept = labels_and_queries(roles, label, qid, unjudged)
-    shape = sum(tables.sizes), len(features)
-    X = FeatureBatches(lambda: tables.batches(features), shape, progress=progress)
-    return (X if kept.all() else X[np.flatnonzero(kept)]), y, queries, kept
 
 
 def is_table(path: StrPath) -> bool:
@@ -148,18 +63,15 @@ class Tables:
         self.index = set[str]().union(*(pandas_index(file.schema) for file in self._files))
         self.sizes = [file.n_rows for file in self._files]
 
-    def batches(self, names: Sequence[str] | None = None) -> Iterator[Any]:
-        """Yield tables of up to `BATCH_ROWS` rows (CSV: of a file), with some columns or all."""
-        columns = self.names if names is None else names
-        schema = self._arrow.schema(map(self._schema.field, columns), self._schema.metadata)
-        for file in self._files:
-            with file.faults():
-                for table in file.tables(columns):
-                    yield table.select(columns).cast(schema)
-
     def read(self, names: Sequence[str] | None = None) -> Any:
         """Return all rows, with some columns or all."""
-        return self._arrow.concat_tables(self.batches(names))
+        columns = self.names if names is None else names
+        schema = self._arrow.schema(map(self._schema.field, columns), self._schema.metadata)
+        tables = []
+        for file in self._files:
+            with file.faults():
+                tables.append(file.table(columns).cast(schema))
+        return self._arrow.concat_tables(tables)
 
     def features(self, label: str, qid: str, drop: Sequence[str]) -> list[str]:
         """Return the columns that are features, or say what is wrong with those of the files."""
@@ -172,7 +84,7 @@ class Tables:
         ids = []
         for file in self._files:
             with file.faults():
-                column = arrow.concat_tables(file.tables([qid]))[qid]
+                column = file.table([qid])[qid]
             missing = column.is_null()
             if column.type in (arrow.string(), arrow.large_string()):
                 missing = compute.equal(compute.utf8_trim_whitespace(column.fill_null("")), "")
@@ -207,11 +119,11 @@ class Tables:
 
 
 class _File:
-    """A file of a table: text is held in memory, Parquet is read in batches."""
+    """A file of a table: text is held in memory, Parquet is read when it is needed."""
 
     def __init__(self, path: StrPath, is_text: Callable[[str], bool]) -> None:
         self._arrow = needed("pyarrow", "tables")
-        self.path, self._state = path, _state(path)
+        self.path = path
         self.text: Any = None
         with self.faults():
             if _separator(path) is None:
@@ -226,14 +138,12 @@ class _File:
         self.text = text
         self._describe(text.schema, text.num_rows)
 
-    def tables(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield tables with some columns."""
+    def table(self, names: Sequence[str]) -> Any:
+        """Return a table with some columns."""
         if self.text is not None:
-            yield self.text.select(names)
-            return
+            return self.text.select(names)
         with self._opened() as file:
-            for batch in file.iter_batches(BATCH_ROWS, columns=names):
-                yield self._arrow.Table.from_batches([batch])
+            return file.read(names).select(names)
 
     @contextmanager
     def faults(self) -> Iterator[None]:
@@ -261,12 +171,7 @@ class _File:
         self.schema, self.n_rows = self._arrow.schema(fields, schema.metadata), n_rows
 
     def _opened(self) -> Any:
-        """Open a file in Parquet format, which must be as it was: labels are read only once."""
-        if _state(self.path) != self._state:
-            raise ValueError(
-                f"{self.path}: expected the file as it was when its folder was scanned, got one "
-                "that has changed since: scan the folder again"
-            )
+        """Open a file in Parquet format."""
         # By its path: threads of pyarrow that let go of a file of Python's while Python ends abort.
         return needed("pyarrow.parquet", "tables").ParquetFile(os.fspath(self.path))
 
@@ -322,31 +227,18 @@ def _as_integers(table: Any, name: str) -> Any:
         return None
 
 
-def write_tables(path: StrPath, tables: Iterable[Mapping[str, Any]]) -> None:
-    """Write tables of the same columns to a file, in the format of its name, each when it comes."""
-    arrow = needed("pyarrow", "tables")
-    arrow_tables = (arrow.table(dict(columns)) for columns in tables)
-    first = next(arrow_tables)
-    separator = _separator(path)
+def write_table(path: StrPath, columns: Mapping[str, Any]) -> None:
+    """Write a table to a file, in the format of its name."""
+    table, separator = needed("pyarrow", "tables").table(dict(columns)), _separator(path)
     with written(path) as file:
         if separator is None:
-            writer = needed("pyarrow.parquet", "tables").ParquetWriter(file, first.schema)
+            needed("pyarrow.parquet", "tables").write_table(table, file)
         else:
-            csv_writer = needed("pyarrow.csv", "tables")
-            options = csv_writer.WriteOptions(delimiter=separator)
-            writer = csv_writer.CSVWriter(file, first.schema, write_options=options)
-        with writer:
-            for table in chain([first], arrow_tables):
-                writer.write_table(table)
+            csv = needed("pyarrow.csv", "tables")
+            csv.write_csv(table, file, csv.WriteOptions(delimiter=separator))
 
 
 def _separator(path: StrPath) -> str | None:
     """Return what separates columns in a text file, None for others."""
     ending = os.fspath(path).lower().removesuffix(".gz")[-4:]
     return {".csv": ",", ".tsv": "\t"}.get(ending)
-
-
-def _state(path: StrPath) -> tuple[int, int, int]:
-    """Return what tells whether a file was written again."""
-    found = os.stat(path)
-    return found.st_ino, found.st_size, found.st_mtime_ns

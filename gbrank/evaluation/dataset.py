@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, queries_needed, quoted
-from gbrank.data.batches import FeatureBatches
 from gbrank.data.columns import checked_columns
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows, take_rows
@@ -165,11 +164,9 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of all but the name and the folds; batches are read once for it."""
+        """A hash of all but the name and the folds."""
         queries = self.queries
-        batched = isinstance(self.X, FeatureBatches)
-        X = [joblib.hash(batch) for batch in self.X] if batched else self.X
-        content = X, self.columns, queries.ids, queries.order, queries.offsets
+        content = self.X, self.columns, queries.ids, queries.order, queries.offsets
         return str(joblib.hash([content, self.categorical_feature]))
 
     def _splits(self, folds: Any) -> list[Fold]:

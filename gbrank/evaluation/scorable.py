@@ -15,7 +15,6 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import call_it, check_finite, check_vector, quoted
 from gbrank.common.extras import needed
-from gbrank.data.batches import FeatureBatches, each_batch
 from gbrank.data.frames import as_frame
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
@@ -58,9 +57,8 @@ def scores_from(
     Parameters
     ----------
     source : model, str, path or array-like, shape (n_documents,)
-    X : array-like, sparse matrix, data frame or FeatureBatches, optional
-        What models and columns need, shape (n_documents, n_features). Columns are not read from
-        batches, and models of other libraries see one batch after the other.
+    X : array-like, sparse matrix or data frame, optional
+        What models and columns need, shape (n_documents, n_features).
     qid, group : optional
         The queries, as for `GBRanker.fit`.
     docid : array-like, shape (n_documents,), optional
@@ -96,16 +94,8 @@ def scores_from(
     elif hasattr(found, "predict"):
         if X is None:
             raise ArgumentError("X", "must be given for a model to predict scores", "None")
-        found = _predicted(found, X, queries.ids[queries.index])
+        found = scores_of(found, own_columns(found, X), queries.ids[queries.index])
     return check_finite(check_vector(found, "scores", n), "scores")
-
-
-def _predicted(model: Any, X: Any, qid: Ids) -> Any:
-    """Return a model's scores; one that knows no batches sees one after the other."""
-    own = isinstance(model, BaseRanker) and not isinstance(model, PretrainedRanker)
-    if isinstance(X, FeatureBatches) and not own:
-        return each_batch(lambda batch: scores_of(model, own_columns(model, batch)), X)
-    return scores_of(model, own_columns(model, X), qid)
 
 
 def n_rows(X: Any) -> int:

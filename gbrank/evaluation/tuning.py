@@ -26,7 +26,7 @@ from gbrank.common.files import replaced
 from gbrank.common.progress import Bar
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
-from gbrank.data.batches import learn_schema
+from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryKFold
 from gbrank.data.spread import spread_within_queries
 from gbrank.evaluation.averaging import averaged
@@ -410,7 +410,7 @@ def tune(
         folds = QueryKFold(folds, shuffle=True, random_state=seed)
     data = Dataset("data", X, y, qid, folds, **columns)
     _check_folds(data, ranker)
-    schema = learn_schema(data.X, data.categorical_feature)
+    schema = Schema.learn(data.X, data.categorical_feature)
     own = own_place(ranker, data.queries, len(schema.categorical) < schema.n_features, keep)
     known = [{name: value for name, value in place.items() if name in own} for place in VARIANTS]
     store = None

@@ -18,7 +18,7 @@ from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.rounds import Callback
 from gbrank.parallel.collective import all_any
 
-# Features as users give them: an array, a sparse matrix, a frame, batches.
+# Features as users give them: an array, a sparse matrix, a frame.
 TableLike: TypeAlias = Any
 Ids: TypeAlias = ArrayLike | Sequence[Any]
 Labels: TypeAlias = Mapping[str, ArrayLike] | Sequence[str]

@@ -8,7 +8,6 @@ import numpy as np
 
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.warnings import warn_user
-from gbrank.data.batches import FeatureBatches, each_batch
 from gbrank.data.checking import select_queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
@@ -62,7 +61,7 @@ def best_feature(
 
 def some_correlations(rows: Rows) -> Matrix:
     """Return how the columns agree with y in some queries; in none of data that are too wide."""
-    if isinstance(rows.X, FeatureBatches) or rows.X.shape[1] >= WIDE:
+    if rows.X.shape[1] >= WIDE:
         return np.zeros((0, rows.X.shape[1]))
     ids = rows.queries.ids
     chosen = sampled(query_keys(ids), min(1.0, QUERIES / len(ids)), 0, 0)
@@ -79,7 +78,7 @@ def _alone(
 
 def _scores(X: Features, column: int, sign: int) -> Vector:
     """Return a column as scores, in which what is missing ranks last."""
-    values = each_batch(lambda part: as_dense(part[:, [column]])[:, 0], X) * float(sign)
+    values = as_dense(X[:, [column]])[:, 0] * float(sign)
     values[np.isnan(values)] = np.nextafter(np.nanmin(values, initial=0.0), -np.inf)
     return values
 

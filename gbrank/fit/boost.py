@@ -12,7 +12,6 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
-from gbrank.data.batches import each_batch
 from gbrank.fit.arguments import FitData, FitOptions
 from gbrank.fit.best_feature import warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker
@@ -100,9 +99,10 @@ def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer | None) -> 
     """
     rows = plan.valid[0] if plan.valid else plan.rows
     if trainer is None:
-        scores = (0.0 if rows.init_score is None else rows.init_score) + each_batch(
-            lambda X: model.predict(X, plan.wide_schema, plan.settings.n_jobs), rows.X
-        )
+        with interrupts_held():
+            scores = model.predict(rows.X, plan.wide_schema, plan.settings.n_jobs)
+        if rows.init_score is not None:
+            scores = rows.init_score + scores
     else:
         scores = trainer.train_scores()
     if not np.isfinite(scores).all():

@@ -30,7 +30,6 @@ from gbrank.common.describe import describe
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
-from gbrank.data.batches import FeatureBatches, blocks
 from gbrank.data.columns import COLUMNS, Data, each_column
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -220,10 +219,7 @@ def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:
     """Return arrays that are equal for equal matrices, whatever their layout in memory."""
     if sp.issparse(X):
         return [np.array(X.shape), canonical(X.data), X.indices, X.indptr]
-    if isinstance(X, FeatureBatches):
-        parts = blocks(X, BLOCK)
-    else:
-        parts = (X[row : row + BLOCK] for row in range(0, len(X), BLOCK))
+    parts = (X[row : row + BLOCK] for row in range(0, len(X), BLOCK))
     hashes = [joblib.hash(np.ascontiguousarray(canonical(block))) for block in parts]
     return [np.array(X.shape), np.array(hashes)]
 

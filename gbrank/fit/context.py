@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.arrays import Matrix, Positions, Single, Vector
 from gbrank.common.checks import check_choice, queries_needed, quoted
 from gbrank.common.plain import plain
-from gbrank.data.batches import FeatureBatches, mapped
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema, as_dense, column_places
 
@@ -84,11 +83,6 @@ class Context:
         """Return the columns of X, as a schema gives them, and after these what is added."""
         if not self:
             return X
-        if isinstance(X, FeatureBatches):
-            n_columns = X.shape[1] + self.n_added
-            return mapped(
-                X, lambda start, batch: self.widen(batch, _within(queries, start, batch)), n_columns
-            )
         if sp.issparse(X):
             return self._widen_sparse(X, queries)
         wide = np.empty((X.shape[0], X.shape[1] + self.n_added), X.dtype)
@@ -252,16 +246,3 @@ def _spans(offsets: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
         last = max(last, first + 1)
         yield first, last
         first = last
-
-
-def _within(queries: Queries, start: int, batch: Features) -> Queries:
-    """Return the queries of a batch, which must be whole."""
-    local = Queries.from_qid(queries.index[start : start + batch.shape[0]])
-    torn = queries.sizes[local.ids] != local.sizes
-    if torn.any():
-        query = queries.ids[[local.ids[np.argmax(torn)]]].tolist()[0]
-        raise ValueError(
-            "X must have all documents of a query in one batch for features relative to them, got "
-            f"query {quoted(query)} in several: read batches of whole queries."
-        )
-    return local

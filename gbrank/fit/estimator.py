@@ -23,7 +23,6 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
-from gbrank.data.batches import transformed
 from gbrank.data.columns import COLUMNS, Data, checked_columns
 from gbrank.data.ids import ADDRESS
 from gbrank.data.labels import with_label_columns
@@ -196,7 +195,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
         measure = self._measures()[0]
         placed = measure.with_positions(self._schema)
-        features = None if placed is measure else transformed(self._schema, X)
+        features = None if placed is measure else self._schema.transform(X)
         queries = Queries.resolve(len(scores), qid, group)
         if judged_by is None:
             rows = Rows(X=features, queries=queries, **checked_columns(data, queries))

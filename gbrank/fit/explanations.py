@@ -19,9 +19,9 @@ from gbrank.common.checks import (
     quoted,
 )
 from gbrank.common.extras import needed
+from gbrank.common.interrupts import interrupts_held
 from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
-from gbrank.data.batches import each_batch, transformed
 from gbrank.data.ids import as_list, number_of
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
@@ -216,7 +216,7 @@ class ExplainedRanker(BoostedRanker):
         """The names of all features of the trees."""
         return self._fitted.context.feature_names(self._schema)
 
-    def _each_batch(
+    def _of_rows(
         self,
         fitted: FittedTrees,
         X: TableLike,
@@ -225,15 +225,17 @@ class ExplainedRanker(BoostedRanker):
         function: Callable[..., Matrix],
         *options: Any,
     ) -> Matrix:
+        """Return what a function of the model returns for rows, deferring Ctrl-C."""
         threads, schema = usable_threads(check_jobs(self.n_jobs)), fitted.wide_schema
         matrix = self._matrix(fitted, X, qid, group)
-        return each_batch(lambda rows: function(rows, schema, threads, *options), matrix)
+        with interrupts_held():
+            return function(matrix, schema, threads, *options)
 
     def _matrix(
         self, fitted: FittedTrees, X: TableLike, qid: Ids | None, group: ArrayLike | None
     ) -> Features:
         """Return the features, with what `context` adds to them."""
-        matrix, context = transformed(fitted.schema, X), fitted.context
+        matrix, context = fitted.schema.transform(X), fitted.context
         if not context and qid is None and group is None:
             return matrix
         queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
@@ -352,7 +354,7 @@ class ExplainedRanker(BoostedRanker):
         >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
         True
         """
-        n = transformed(self._fitted.schema, X).shape[0]
+        n = self._fitted.schema.transform(X).shape[0]
         queries = Queries.resolve(n, qid, group)
         given = {"first": first, "second": second}
         names = ("first", "second") if docid is None else (str(first), str(second))
@@ -432,7 +434,7 @@ class ExplainedRanker(BoostedRanker):
         >>> why.scores == sorted(why.scores, reverse=True)
         True
         """
-        n = transformed(self._fitted.schema, X).shape[0]
+        n = self._fitted.schema.transform(X).shape[0]
         queries = Queries.resolve(n, qid, group)
         labels = None if y is None else check_labels(y, "y", n)
         rows = _rows_of(query, queries)
@@ -480,7 +482,7 @@ class ExplainedRanker(BoostedRanker):
 
     def _of_query(self, X: Any, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
         """Return the shares, scores and values of some documents of a whole query."""
-        group = [transformed(self._fitted.schema, X).shape[0]]
+        group = [self._fitted.schema.transform(X).shape[0]]
         values = self._values(X, None, group)
         shares = self._shares(X, None, group)[places, :-1]
         scores = self._scores(X, None, group)[places]
@@ -493,7 +495,7 @@ class ExplainedRanker(BoostedRanker):
             raise ArgumentError(
                 "init", "must be a GBRanker for scores to be explained", repr(fitted.init)
             )
-        shares: Matrix = self._each_batch(fitted, X, qid, group, fitted.model.contributions)
+        shares: Matrix = self._of_rows(fitted, X, qid, group, fitted.model.contributions)
         if fitted.init is None:
             return shares
         own = [*self._columns, "the mean score"]
@@ -513,7 +515,7 @@ class ExplainedRanker(BoostedRanker):
     def _values(self, X: Any, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
         """Return the values of all features, `context` and categories included."""
         matrix = self._matrix(self._fitted, X, qid, group)
-        values: list[list[Any]] = each_batch(as_dense, matrix).tolist()
+        values: list[list[Any]] = as_dense(matrix).tolist()
         for column, known in self._fitted.schema.categories.items():
             for row in values:
                 row[column] = None if np.isnan(row[column]) else known[int(row[column])]

@@ -9,7 +9,7 @@ import numpy as np
 
 from gbrank.boosters import Model
 from gbrank.common.arrays import Vector
-from gbrank.data.batches import each_batch
+from gbrank.common.interrupts import interrupts_held
 from gbrank.data.rows import Rows
 from gbrank.fit.loop import as_part
 from gbrank.fit.plan import BoostingPlan
@@ -43,7 +43,8 @@ def held_out_values(
     model, bound, threads = as_part(train), bind_to_rows(judge, others), plan.settings.n_jobs
 
     def worth(n: int | None) -> Vector:
-        scores = each_batch(lambda X: model.predict(X, plan.wide_schema, threads, n), others.X)
+        with interrupts_held():
+            scores = model.predict(others.X, plan.wide_schema, threads, n)
         return bound.per_query(scores)
 
     return [worth(n) for n in n_trees]

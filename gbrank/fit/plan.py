@@ -11,7 +11,6 @@ from gbrank.boosters import TRAINERS, Trainer, TreeSettings
 from gbrank.clicks import PositionReport
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.threads import usable_threads
-from gbrank.data.batches import learn_schema
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows, take_rows
 from gbrank.data.schema import Schema, column_places
@@ -132,7 +131,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     settings = tree_settings(ranker, resumable=options.checkpoint is not None)
     callbacks = check_callbacks(options.callbacks)
     measures = ranker._measures()
-    schema = Schema.union(all_gather(learn_schema(data.training["X"], data.categorical_feature)))
+    schema = Schema.union(all_gather(Schema.learn(data.training["X"], data.categorical_feature)))
     context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
     rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]

@@ -18,7 +18,6 @@ from gbrank.clicks import PositionReport, position_report
 from gbrank.clicks.position_report import places_of
 from gbrank.common.arrays import Vector, canonical
 from gbrank.common.warnings import warn_user
-from gbrank.data.batches import each_batch
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features
 from gbrank.fit.loop import is_part
@@ -111,7 +110,7 @@ def report_of_positions(rows: Rows, n_features: int, free: bool) -> PositionRepo
     """
     if rows.position is None:
         return None
-    keys = each_batch(lambda X: _keys(X[:, :n_features]), rows.X)
+    keys = _keys(rows.X[:, :n_features])
     weights = np.ones(len(keys)) if rows.weights is None else rows.weights
     parts = all_gather((keys, rows.position, rows.y, weights))
     report = position_report(*map(np.concatenate, zip(*parts, strict=True)))

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from gbrank.data.batches import learn_schema, transformed
-from gbrank.data.schema import Features
+from gbrank.data.schema import Features, Schema
 from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.context import Context, Kinds, column_names_of, needed_queries
 
@@ -71,7 +70,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Numbers only; NaN is missing. Or `FeatureBatches`.
+            Numbers only; NaN is missing.
         y : ignored
 
         Returns
@@ -85,7 +84,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
             If X has categories (choose the columns of numbers with a `ColumnTransformer`), or
             `kinds` is not as described.
         """
-        schema = learn_schema(X)
+        schema = Schema.learn(X)
         if schema.categorical:
             name = column_names_of(schema)[schema.categorical[0]]
             raise ValueError(
@@ -107,7 +106,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or FeatureBatches
+        X : array-like, sparse matrix or data frame
             As for `fit`.
         qid : array-like, shape (n_documents,)
             The query of each row, in any order.
@@ -117,7 +116,6 @@ class QueryContext(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray, sparse matrix, or what `set_output` asks for, shape (n_documents, n_columns)
-            Batches where X is `FeatureBatches`.
 
         Raises
         ------
@@ -125,7 +123,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
             If there is neither qid nor group, or X has not the columns of `fit`.
         """
         check_is_fitted(self)
-        matrix = transformed(self._schema, X)
+        matrix = self._schema.transform(X)
         return self._context.widen(
             matrix, needed_queries("QueryContext", matrix.shape[0], qid, group)
         )

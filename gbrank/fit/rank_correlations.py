@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from gbrank.common.arrays import Matrix
-from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.schema import as_dense
 
@@ -18,7 +17,7 @@ def rank_correlations(rows: Rows) -> tuple[Matrix, NDArray[np.int64]]:
     A query tells if its labels differ. A feature that is missing in it, or does not vary, has 0
     there. Documents of weight 0 do not count.
     """
-    X = dense(rows)
+    X = as_dense(rows.X)
     weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
     found, telling = [np.zeros((0, X.shape[1]))], []
     for query in range(rows.queries.n_queries):
@@ -31,12 +30,6 @@ def rank_correlations(rows: Rows) -> tuple[Matrix, NDArray[np.int64]]:
             found.append(np.divide(products, scale, np.zeros_like(scale), where=scale > 0)[None])
             telling.append(query)
     return np.vstack(found), np.array(telling, np.int64)
-
-
-def dense(rows: Rows) -> Matrix:
-    """Return the features as one matrix without gaps."""
-    X = rows.X
-    return np.vstack([*map(as_dense, X)]) if isinstance(X, FeatureBatches) else as_dense(X)
 
 
 def _centred_ranks(values: Matrix) -> Matrix:

@@ -11,11 +11,12 @@ from gbrank.common.arrays import Mask, Matrix, Vector
 from gbrank.common.words import lightgbm_names
 from gbrank.data.checking import select_queries
 from gbrank.data.sampling import row_keys
+from gbrank.data.schema import as_dense
 from gbrank.fit.best_feature import best_feature
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.held_out import held_out_values, judge_of, mean_and_error, probe
 from gbrank.fit.plan import BoostingPlan
-from gbrank.fit.rank_correlations import WIDE, dense, rank_correlations
+from gbrank.fit.rank_correlations import WIDE, rank_correlations
 from gbrank.measures.measure import bind_to_rows
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import n_workers
@@ -75,7 +76,8 @@ def _held_out(plan: BoostingPlan, correlations: Matrix, telling: NDArray[np.int6
     Folds follow from the correlations in queries, and where these are equal from their documents,
     not from ids or the order of rows. A query that does not tell is in none, and has NaN.
     """
-    keys, queries = row_keys(np.column_stack([dense(plan.rows), plan.rows.y])), plan.rows.queries
+    keys = row_keys(np.column_stack([as_dense(plan.rows.X), plan.rows.y]))
+    queries = plan.rows.queries
     content = [keys[queries.rows(query)].sum() for query in telling]
     fold = np.full(queries.n_queries, -1)
     fold[telling[np.lexsort((content, *correlations.T))]] = np.arange(len(telling)) % FOLDS

@@ -9,10 +9,9 @@ import numpy as np
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_takes, quoted
 from gbrank.common.fields import choice
-from gbrank.data.batches import feature_columns
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Schema, column_places
+from gbrank.data.schema import Schema, column_places, feature_columns
 from gbrank.engine.contract import Program, Terms
 from gbrank.engine.driver import Runner
 from gbrank.measures.measure import TIE_ORDERS, Measure

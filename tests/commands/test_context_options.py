@@ -41,8 +41,8 @@ def test_scores_measures_and_facts(data: Path, model: Path, output: Output) -> N
     assert "rank(f0), rank(f1)" in output("info", "--model", model)
 
 
-def test_tables_and_folders(tmp_path: Path, output: Output, fault: Output) -> None:
-    """Queries need not be adjacent in a table; batches of a folder must hold them whole."""
+def test_tables(tmp_path: Path, output: Output, fault: Output) -> None:
+    """Queries need not be adjacent."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
     frame["label"], frame["qid"] = (frame["a"] > 0).astype(int), rng.permutation(200) % 20
@@ -56,23 +56,3 @@ def test_tables_and_folders(tmp_path: Path, output: Output, fault: Output) -> No
     frame.drop(columns="qid").to_parquet(tmp_path / "bare.parquet")
     message = fault("predict", tmp_path / "bare.parquet", "--model", tmp_path / "model")
     assert "--qid must name a column" in message
-    by_query = frame.sort_values("qid", kind="stable")
-    for name, cut in {"whole": 100, "torn": 95}.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        by_query[:cut].to_parquet(folder / "1.parquet")
-        by_query[cut:].to_parquet(folder / "2.parquet")
-    said = output("predict", tmp_path / "whole", "--model", tmp_path / "model")
-    assert_array_equal(np.array(said.split(), float), expected[by_query.index])
-    message = fault("predict", tmp_path / "torn", "--model", tmp_path / "model")
-    assert "all documents of a query in one batch" in message
-    assert "query 9 in two" in message
-    with_first = by_query["qid"] == by_query["qid"].iloc[0]
-    (tmp_path / "far").mkdir()
-    parts = (by_query[:5], by_query[~with_first], by_query[5:][with_first[5:]])
-    for number, part in enumerate(parts):
-        part.to_parquet(tmp_path / "far" / f"{number}.parquet")
-    message = fault("predict", tmp_path / "far", "--model", tmp_path / "model")
-    assert "query 0 in two" in message
-    message = fault("train", tmp_path / "torn", *options)
-    assert "all documents of a query in one batch" in message

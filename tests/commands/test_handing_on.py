@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -140,11 +139,9 @@ def test_verify(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
 def test_what_verify_says(
     model: str, data: Path, monkeypatch: pytest.MonkeyPatch, output: Output
 ) -> None:
-    """The largest difference of all batches, with its row, and how many rows there were."""
-    found = iter([Verification(900, 0.25, {"a": 1.0}), Verification(300, 0.125, {"a": 2.0})])
-    monkeypatch.setattr("gbrank.commands.verify.verify_export", lambda *_, **__: next(found))
-    batches = [SimpleNamespace(X=None)] * 2
-    monkeypatch.setattr("gbrank.commands.verify.read_documents", lambda *_: batches)
+    """The largest difference, with its row, and how many rows there were."""
+    found = Verification(1200, 0.25, {"a": 1.0})
+    monkeypatch.setattr("gbrank.commands.verify.verify_export", lambda *_, **__: found)
     argv = ["verify", model, "m.json", "--format", "solr", "--data", data / "test.txt"]
     head, _, row = output(*argv).partition("\n")
     assert head == "largest difference 0.25 on 1,200 rows:"

@@ -95,7 +95,7 @@ def test_report_against_a_column_with_a_judge(folder: Path) -> None:
 
 @pytest.mark.parametrize("data", ["all.parquet", "parts"])
 def test_evaluate_a_booster(folder: Path, capsys: pytest.CaptureFixture[str], data: str) -> None:
-    """By its file, on a file, or on a folder in batches."""
+    """By its file, on a file, or on a folder."""
     (folder / "parts").mkdir()
     (folder / "train.parquet").rename("parts/a.parquet")
     (folder / "test.parquet").rename("parts/b.parquet")
@@ -108,7 +108,7 @@ def test_evaluate_a_booster(folder: Path, capsys: pytest.CaptureFixture[str], da
 def test_evaluate_a_file_that_is_told_by_its_content(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """CatBoost's model sees its own columns of each batch; a run has no names of documents here."""
+    """CatBoost's model sees its own columns; a run has no names of documents here."""
     catboost = pytest.importorskip("catboost")
     model = catboost.CatBoostRegressor(iterations=4, verbose=False, allow_writing_files=False)
     model.fit(FRAME, Y).save_model("model.cbm")

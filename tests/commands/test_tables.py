@@ -340,7 +340,7 @@ def parts(frame: pd.DataFrame, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-def test_a_folder_is_read_in_batches(
+def test_a_folder_is_read_as_one_file(
     booster: str, parts: Path, folder: Path, output: Output
 ) -> None:
     """Model, scores and measures are those of one file, whatever `predict` writes."""
@@ -450,27 +450,6 @@ def test_equal_tables_make_equal_models(tmp_path: Path) -> None:
         assert ranker._schema.categories[3] == ["NA", "x", "é"]
         scores.append(ranker.predict(frame.drop(columns=["qid", "label"])))
     assert_array_equal(*scores)
-
-
-@pytest.mark.parametrize("name", ["s.txt", "s.csv", "s.tsv.gz", "s.parquet"])
-def test_a_later_batch_that_fails_leaves_the_old_scores(
-    name: str, parts: Path, folder: Path, tmp_path: Path, fault: Output, output: Output
-) -> None:
-    """And nothing beside them; where there were none, there are none."""
-    last = parts / "test" / "1.parquet"
-    content = last.read_bytes()
-    last.write_bytes(content[:4] + bytes(20) + content[24:])  # the first page
-    place = tmp_path / "scores"
-    place.mkdir()
-    predict = ["predict", parts / "test", "--model", folder / "m", "--output", place / name]
-    assert "1.parquet: expected a table in Parquet format" in fault(*predict)
-    assert list(place.iterdir()) == []
-    (place / name).write_text("old")
-    fault(*predict)
-    assert [path.read_text() for path in place.iterdir()] == ["old"]
-    last.write_bytes(content)
-    output(*predict)
-    assert [path.name for path in place.iterdir()] == [name]
 
 
 def test_faults_have_a_place(

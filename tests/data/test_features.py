@@ -20,8 +20,7 @@ from sklearn.base import clone
 
 from frames import FRAMES, boosters, frames, read
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.data.batches import feature_columns
-from gbrank.data.schema import Schema
+from gbrank.data.schema import Schema, feature_columns
 
 NAN = float("nan")
 NAMES = ["a", "b", "c"]

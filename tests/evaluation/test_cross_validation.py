@@ -23,7 +23,6 @@ from gbrank import (
     get_measure,
     make_cubic,
 )
-from gbrank.datasets import FeatureBatches
 from gbrank.evaluation import Dataset, LetorFolds
 from noisy import NOISY, Noisy
 from small_comparison import QID, QUIET, TINY, X, Y, without_seconds
@@ -230,24 +229,6 @@ def test_a_ranker_that_refuses_the_data_is_named_before_any_other_is_trained(
             cross_validate_rankers(rankers, X, labels, QID, folds=3, **options, **QUIET)
     assert Noisy.fits == 0
     assert not list(tmp_path.iterdir())
-
-
-def test_data_in_batches(tmp_path: Path) -> None:
-    """Are as good as the same in memory, also where results are kept."""
-
-    def read(features: Any = X) -> Any:
-        yield from np.split(features, 4)
-
-    batches = FeatureBatches(read, X.shape)
-    changed = FeatureBatches(lambda: read(X + 1), X.shape)
-    ranker = {"a": GBRanker("ranknet", **TINY)}
-    options: dict[str, Any] = {"folds": 3, "seeds": 1, **QUIET}
-    expected = cross_validate_rankers(ranker, X, Y, QID, **options).summary()[0].mean
-    for table, files in ((batches, 3), (batches, 3), (changed, 6)):
-        found = cross_validate_rankers(ranker, table, Y, QID, results=tmp_path, **options)
-        assert len(list(tmp_path.iterdir())) == files
-        if table is batches:
-            assert found.summary()[0].mean == expected
 
 
 def test_a_data_set_of_one_query() -> None:

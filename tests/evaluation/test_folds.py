@@ -14,7 +14,6 @@ from numpy.testing import assert_array_equal
 
 from gbrank import QueryKFold, make_cubic, write_letor
 from gbrank.data.splitting import rotations
-from gbrank.datasets import FeatureBatches
 from gbrank.evaluation import Dataset, LetorFolds, read_folds
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -171,8 +170,6 @@ def test_a_fingerprint_holds_all_that_is_trained_on() -> None:
         {}, {"X": X + 1}, {"y": Y[::-1]}, {"qid": QID[::-1]}, {"categorical_feature": [1]},
         {"sample_weight": Y}, {"query_weight": Y[:12]}, {"labels": {"m": Y}}, {"labels": {"n": Y}},
         {"init_score": Y}, {"position": Y + 1},
-        {"X": FeatureBatches(lambda: np.split(X, 2), X.shape)},
-        {"X": FeatureBatches(lambda: np.split(X + 1, 2), X.shape)},
     ]  # fmt: skip
     given: dict[str, Any] = {"name": "data", "X": X, "y": Y, "qid": QID}
     prints = [[Dataset(**given | change).fingerprint for change in changes] for _ in range(2)]

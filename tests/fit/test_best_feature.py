@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from scipy import stats
 
 from gbrank import NDCG, GBRanker, get_measure, report
-from gbrank.datasets import FeatureBatches
 from gbrank.fit import best_feature
 
 N_QUERIES, SIZE = 60, 12
@@ -148,15 +147,14 @@ def test_the_first_measure_on_the_first_validation_queries_says_it() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("kind", ["batches", "wide", "one query"])
+@pytest.mark.parametrize("kind", ["wide", "one query"])
 def test_where_nothing_is_said(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where finding a feature takes long, and where one query has no interval."""
     monkeypatch.setattr(best_feature, "WIDE", 2 if kind == "wide" else 3)
     X, valid = np.column_stack([RELEVANCE, RELEVANCE]), QID == 40 if kind == "one query" else ~TRAIN
-    rows = FeatureBatches(lambda: [X[TRAIN]], (TRAIN.sum(), 2)) if kind == "batches" else X[TRAIN]
     params: dict[str, Any] = {"n_estimators": 1, "num_leaves": 2, "monotone": "free", "n_jobs": 1}
     GBRanker(learning_rate=1e-9, random_state=0, **params).fit(
-        rows, Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[valid], Y[valid])], eval_qid=[QID[valid]]
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[valid], Y[valid])], eval_qid=[QID[valid]]
     )
 
 

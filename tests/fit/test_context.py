@@ -1,6 +1,5 @@
 """Features relative to the query: each kind by plain Python, and what gives the same bits."""
 
-import itertools
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,7 +21,6 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from gbrank import QueryContext
-from gbrank.datasets import FeatureBatches
 from gbrank.fit import context as context_module
 
 ALL = ["difference", "rank", "zscore", "mean", "gap", "size"]
@@ -152,7 +150,7 @@ def test_the_order_of_rows_changes_no_bit(n: int, dtype: Any) -> None:
         assert again[:, 4:].tobytes() == found[order, 4:].tobytes()
 
 
-def test_layouts_blocks_and_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layouts_and_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever memory looks like, and however much is computed at a time."""
     X, qid = make(300)
     qid = np.sort(qid)
@@ -164,29 +162,12 @@ def test_layouts_blocks_and_batches_give_the_same(monkeypatch: pytest.MonkeyPatc
     found = QueryContext(ALL).fit_transform(sparse.csc_matrix(X), qid=qid)
     assert sparse.issparse(found)
     assert_array_equal(found.toarray(), expected)
-    cuts = [0, *(np.flatnonzero(np.diff(qid)) + 1)[[3, 9]], len(X)]
-
-    def read() -> Any:
-        yield from (X[first:last] for first, last in itertools.pairwise(cuts))
-
-    batches = QueryContext(ALL).fit_transform(FeatureBatches(read, X.shape), qid=qid)
-    assert batches.shape == expected.shape
-    assert_array_equal(np.concatenate(list(batches)), expected)
     monkeypatch.setattr(context_module, "BLOCK", 50)
     order = np.random.default_rng(0).permutation(len(X))
     found = QueryContext(ALL).fit_transform(X[order], qid=qid[order])
     assert_array_equal(found, expected[order])
     found = QueryContext(ALL).fit_transform(sparse.csr_matrix(X[order]), qid=qid[order])
     assert_array_equal(found.toarray(), expected[order])
-
-
-def test_batches_hold_queries_whole() -> None:
-    """Else an error says which query does not."""
-    X = np.zeros((4, 1))
-    batches = FeatureBatches(lambda: iter([X[:2], X[2:]]), (4, 1))
-    result = QueryContext().fit(batches).transform(batches, qid=["a", "b", "b", "c"])
-    with pytest.raises(ValueError, match=r"rows 0 to 1: X must have all documents .* query 'b'"):
-        list(result)
 
 
 def test_columns_and_names() -> None:

@@ -28,7 +28,6 @@ from gbrank import (
     make_cubic,
     plots,
 )
-from gbrank.datasets import FeatureBatches
 from gbrank.evaluation import make_scorer
 from gbrank.export.formats import FORMATS
 from gbrank.fit.rounds import Round
@@ -151,24 +150,6 @@ def test_frames_with_categories_and_sparse_matrices() -> None:
     thin = sparse.csr_matrix(np.nan_to_num(X))
     found = GBRanker(context=ALL, **SMALL).fit(thin, Y, qid=QID).predict(thin, qid=QID)
     assert_allclose(found, dense.predict(np.nan_to_num(X), qid=QID), rtol=1e-9)
-
-
-@pytest.mark.parametrize("booster", BOOSTERS)
-def test_batches_of_whole_queries(booster: str) -> None:
-    """The model of the same data in memory; torn queries are refused."""
-
-    def batches(*cuts: int) -> FeatureBatches:
-        return FeatureBatches(lambda: iter(np.split(X, cuts)), X.shape)
-
-    params = {**SMALL, "booster": booster, "context": ALL, "validation_fraction": 0.3}
-    expected = GBRanker(**params).fit(X, Y, qid=QID).predict(X, qid=QID)
-    whole = batches(100, 250)
-    ranker = GBRanker(**params).fit(whole, Y, qid=QID)
-    assert_array_equal(ranker.predict(whole, qid=QID), expected)
-    with pytest.raises(ValueError, match="X must have all documents of a query in one batch"):
-        GBRanker(**params).fit(batches(105), Y, qid=QID)
-    with pytest.raises(ValueError, match="X must have all documents of a query in one batch"):
-        ranker.predict(batches(105), qid=QID)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from scipy.stats import pearsonr, rankdata
 from gbrank import GBRanker, Queries, load_ranker
 from gbrank.data.checking import select_queries
 from gbrank.data.rows import Rows
-from gbrank.datasets import FeatureBatches
 from gbrank.fit import signs
 from gbrank.fit.plan import BoostingPlan
 from gbrank.fit.rank_correlations import rank_correlations
@@ -103,11 +102,9 @@ def test_signs_are_those_of_clear_rank_correlations() -> None:
             for ranks, labels in map(parts.__getitem__, telling)
         ]
     )
-    batches = FeatureBatches(lambda: np.array_split(X, 3), X.shape)
-    for features in (X, batches):
-        found, which = rank_correlations(Rows(features, y, Queries.from_qid(QID)))
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-        assert which.tolist() == telling
+    found, which = rank_correlations(Rows(X, y, Queries.from_qid(QID)))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert which.tolist() == telling
     t = found.mean(axis=0) / (found.std(axis=0, ddof=1) / np.sqrt(len(found)))
     clear = np.where(np.abs(t) > 1, np.sign(t), 0)
     assert 0 < np.abs(clear).sum() < 5
@@ -241,8 +238,6 @@ def test_order_of_rows_names_of_queries_and_files(tmp_path: Any) -> None:
     names = np.array([f"query {-query}" for query in QID])[order]
     other = GBRanker("ranknet", **PARAMS).fit(X[order], y[order], qid=names)
     np.testing.assert_array_equal(ranker.predict(X), other.predict(X))
-    batches = FeatureBatches(lambda: np.array_split(X, 3), X.shape)
-    assert GBRanker("ranknet", **PARAMS).fit(batches, y, qid=QID).monotone_ == ranker.monotone_
     ranker.save(tmp_path)
     assert load_ranker(tmp_path).monotone_ == ranker.monotone_ != {}
 

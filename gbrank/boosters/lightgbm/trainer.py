@@ -1,6 +1,6 @@
 """Training with LightGBM."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
@@ -31,7 +31,6 @@ from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
-from gbrank.data.batches import FeatureBatches, block_rows, blocks
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Features, Schema
@@ -39,23 +38,6 @@ from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
 REFUSED = "LightGBM refuses the parameters or data"
 SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
-
-
-class BatchSequence(lgb.Sequence):
-    """Batches as LightGBM reads them to fill bins: block after block, from the first."""
-
-    def __init__(self, X: FeatureBatches) -> None:
-        self.batch_size = block_rows(X)
-        self._X = X
-        self._blocks: Iterator[Features] = iter(())
-
-    def __len__(self) -> int:
-        return self._X.shape[0]
-
-    def __getitem__(self, rows: Any) -> Features:
-        if rows.start == 0:
-            self._blocks = blocks(self._X, self.batch_size)
-        return next(self._blocks)
 
 
 class LightGBMTrainer:
@@ -232,7 +214,7 @@ def _bins(
     if random_thresholds:  # of more rows LightGBM itself would take a sample
         most = max(1, most - smallest_bin(params))
     sample: Any = X
-    if n_workers() > 1 or not (own or X.shape[0] <= most) or isinstance(X, FeatureBatches):
+    if n_workers() > 1 or not (own or X.shape[0] <= most):
         parts = all_gather(bin_sample(X, most))
         sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
     if random_thresholds:
@@ -248,7 +230,7 @@ def _dataset(
     init_score: Vector | None = None,
 ) -> lgb.Dataset:
     return lgb.Dataset(
-        BatchSequence(X) if isinstance(X, FeatureBatches) else X,
+        X,
         reference=reference,
         init_score=init_score,
         feature_name=safe_names(schema) or "auto",

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import xgboost as xgb
@@ -27,7 +26,6 @@ from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
-from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.parallel.collective import BoosterError, all_max
@@ -67,15 +65,16 @@ class XGBoostTrainer:
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = _checked_verbosity(settings)
         user = self.check(settings, schema)
-        with ExitStack() as files:
-            self._read(train, valid, schema, settings, files)
-            with self._translated(REFUSED):
-                self._booster = xgb.Booster(params, [self._train, *self._valid])
-                if state is not None:
-                    self._booster.load_model(bytearray(state["model"]))
-                self._booster.set_param(params | user)
-                _warn_of_no_gpu(self._booster, settings)
-            self._files = files.pop_all()
+        self._train = training_matrix(train, schema, settings)
+        self._valid = [
+            as_matrix(rows.X, schema, settings.n_jobs, rows.init_score) for rows in valid
+        ]
+        with self._translated(REFUSED):
+            self._booster = xgb.Booster(params, [self._train, *self._valid])
+            if state is not None:
+                self._booster.load_model(bytearray(state["model"]))
+            self._booster.set_param(params | user)
+            _warn_of_no_gpu(self._booster, settings)
         self._rate = settings.learning_rate
         self._power = 0
         self._fixed_scale = kind == "dart" or not user.keys().isdisjoint(OF_GRADIENTS)
@@ -86,25 +85,6 @@ class XGBoostTrainer:
         check_threads(settings.n_jobs)
         with translated(REFUSED), xgb.config_context(verbosity=_checked_verbosity(settings)):
             return user_params(settings, tree_params(settings), schema)
-
-    def _read(
-        self,
-        train: Rows,
-        valid: list[Rows],
-        schema: Schema,
-        settings: TreeSettings,
-        files: ExitStack,
-    ) -> None:
-        """Make XGBoost's matrices; those of batches are kept in files while the trainer lives."""
-        folder = ""
-        if any(isinstance(rows.X, FeatureBatches) for rows in (train, *valid)):
-            temporary = TemporaryDirectory(prefix="gbrank-", ignore_cleanup_errors=True)
-            folder = files.enter_context(temporary)
-        self._train = training_matrix(train, schema, settings, folder)
-        self._valid = [
-            as_matrix(rows.X, schema, settings.n_jobs, rows.init_score, folder, f"valid_{i}")
-            for i, rows in enumerate(valid)
-        ]
 
     @contextmanager
     def _translated(self, message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
@@ -146,9 +126,8 @@ class XGBoostTrainer:
 
     @interrupts_held()
     def close(self) -> None:
-        """Release the data and their files; `meeting` connects and disconnects workers."""
+        """Release the data; `meeting` connects and disconnects workers."""
         del self._booster, self._train, self._valid
-        self._files.close()
 
     def _scaled(
         self, derivatives: GradientFunction, scores: Vector, _: xgb.DMatrix

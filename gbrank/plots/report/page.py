@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import found_in
 from gbrank.common.checks import quoted
 from gbrank.common.registry import first_line
-from gbrank.data.batches import FeatureBatches
 from gbrank.data.columns import checked_columns
 from gbrank.data.frames import as_frame
 from gbrank.data.queries import Queries
@@ -118,8 +117,6 @@ def report(
     called = _check_names(names)
     chosen = _check_measures(ranker, measures)
     columns = [by] if isinstance(by, str) else list(by)
-    if isinstance(X, FeatureBatches):
-        raise TypeError("X must be in memory for a report, got FeatureBatches.")
     documents = None if docid is None else column_of(X, docid, "docid")
     n = n_rows(X)
     queries = Queries.resolve(n, qid, group)
@@ -191,8 +188,6 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
 
 def _features(model: Any, schema: Schema, X: Any, argument: str) -> Features:
     """Return what a model sees of X as numbers."""
-    if isinstance(X, FeatureBatches):
-        raise TypeError(f"{argument} must be in memory for a report, got FeatureBatches.")
     with found_in(f"{argument}: " if argument != "X" else ""):
         return schema.transform(X if model is None else own_columns(model, X))
 
