@@ -94,8 +94,7 @@ def names(folder: Path) -> dict[str, Any]:
     own |= {"np": np, "pd": pd, "duckdb": duckdb, "lgb": lgb, "xgb": xgb, "Ridge": Ridge}
     own |= {"path": new("train.txt")}
     shown = {"query": [1, 1], "document": [1, 2], "position": [1, 2], "click": [1, 0]}
-    asked = {"query_id": ["a"], "user_query": ["b"], "query_response_hit_ids": [["c"]]}
-    own |= {"log": pd.DataFrame(shown), "asked": pd.DataFrame(asked)}
+    own |= {"log": pd.DataFrame(shown)}
     return {**exported(), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 
 

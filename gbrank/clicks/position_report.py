@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -175,16 +175,6 @@ def position_report(
     >>> np.round([*report.attention.values()], 1)
     array([1. , 0.5, 0.4, 0.3])
     """
-    return with_influence(documents, position, clicks, weights)[0]
-
-
-def with_influence(
-    documents: ArrayLike | Sequence[object],
-    position: ArrayLike | Mapping[str, ArrayLike],
-    clicks: ArrayLike,
-    weights: ArrayLike | None = None,
-) -> tuple[PositionReport, Matrix]:
-    """Return a report, and what each document (a row, sorted) adds to the error of each bias."""
     known = Queries.from_qid(documents, "documents")
     rank = np.argsort(np.argsort(query_keys(known.ids), kind="stable"))
     document, n = rank[known.index], known.n_documents
@@ -200,32 +190,24 @@ def with_influence(
     clicked = sp.csr_array(sp.coo_array(((counts * values)[order], cells), shape))
     weighed = shown.sum(axis=1) > 0
     shown, clicked = shown[weighed], clicked[weighed]
-    found = _estimate(shown, clicked, places)
+    bias, error, told = _estimate(shown, clicked, places)
     seen = sp.csr_array(shown > 0, dtype=np.float64)
     together = (seen.T @ seen).toarray()  # dense: SciPy 1.11 misreads indices of 64 bits
-    report = PositionReport(
+    return PositionReport(
         positions=places.names,
         shown=shown.sum(axis=0).tolist(),
         clicked=clicked.sum(axis=0).tolist(),
-        bias=found.bias.tolist(),
-        error=found.error.tolist(),
-        told=found.told.tolist(),
+        bias=bias.tolist(),
+        error=error.tolist(),
+        told=told.tolist(),
         group=connected_components(together, directed=False)[1].tolist(),
         documents=int(weighed.sum()),
         moved=float((seen.sum(axis=1) > 1).mean()),
     )
-    return report, found.influence
 
 
-class _Estimate(NamedTuple):
-    bias: Vector
-    error: Vector
-    told: Vector
-    influence: Matrix
-
-
-def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> _Estimate:
-    """Return the bias of each place, its error, what share of it is told, and by whom."""
+def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Vector, Vector]:
+    """Return the bias of each place, its error, and what share of it is told."""
     first = places.first
     prior, bias = np.linalg.inv(places.prior), np.zeros(len(first))
     clicks = clicked.sum(axis=1)
@@ -245,8 +227,7 @@ def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> _Estimate:
     left = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
     share = np.clip((1 - left).round(9), 0, 1)
     np.maximum.at(share, first, share.copy())
-    influence = spread @ inverse
-    return _Estimate(bias - bias[first], np.sqrt(after), share, influence - influence[:, first])
+    return bias - bias[first], np.sqrt(after), share
 
 
 def _diagonal(values: Vector) -> Any:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.clicks import Interleaved, LoggedClicks
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.data.columns import checked_columns
 from gbrank.data.queries import Queries
@@ -33,7 +32,6 @@ def compare_scores(
     metric: Metric | Sequence[Metric] = "ndcg@10",
     baseline: str | None = None,
     judged_by: ArrayLike | None = None,
-    clicks: LoggedClicks | Interleaved | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
     X: Any = None,
     docid: ArrayLike | Sequence[Any] | None = None,
@@ -60,15 +58,11 @@ def compare_scores(
     qid, group
         The queries, as for `GBRanker.fit`; with neither, all rows are one query.
     metric : str, Measure, callable, or sequence of them
-        What is compared; with `clicks`, it is clicks.
+        What is compared.
     baseline : str, optional
         What the others are compared with; the first by default.
     judged_by : array-like, shape (n_documents,), optional
         Labels by a judge, for all documents.
-    clicks : LoggedClicks or Interleaved, optional
-        How the documents of a log were shown, whose clicks are y and whose sessions are qid: the
-        clicks that each ranking would have got are estimated, in two ways; or, where lists are
-        drafts of two rankings, it is counted whose documents were clicked more.
     labels : mapping of str to array-like, optional
         Other labels, which a metric may name.
     X : array-like, sparse matrix or data frame, optional
@@ -91,9 +85,6 @@ def compare_scores(
 
     References
     ----------
-    T. Joachims, A. Swaminathan, T. Schnabel. Unbiased learning-to-rank with biased feedback. WSDM
-    2017; H. Oosterhuis. Doubly robust estimation for correcting position bias in click feedback for
-    unbiased learning to rank. TOIS 41, 2023 (clicks).
     A. Angelopoulos, S. Bates, C. Fannjiang, M. Jordan, T. Zrnic. Prediction-powered inference.
     Science 382, 2023; A. Angelopoulos, J. Duchi, T. Zrnic. PPI++: efficient prediction-powered
     inference. arXiv:2311.01453, 2023.
@@ -114,9 +105,6 @@ def compare_scores(
     check_number(difference, "difference", 0, open_low=True)
     first = next(iter(scores))
     baseline = check_choice(first if baseline is None else baseline, "baseline", list(scores))
-    if not isinstance(clicks, LoggedClicks | Interleaved | None):
-        demand = "must be a LoggedClicks, an Interleaved or None"
-        raise ArgumentTypeError("clicks", demand, quoted(clicks))
     queries = Queries.resolve(np.size(y), qid, group)
     data = {"y": y, "labels": labels}
     if judged_by is not None:
@@ -125,21 +113,14 @@ def compare_scores(
     decided_by = measures
     if judged_by is not None:
         decided_by = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
-    if clicks is None:
-        check_measures(decided_by, rows)
-    elif judged_by is not None or labels is not None or metric != "ndcg@10":
-        raise ArgumentError("clicks", "must be None where judged_by, labels or metric is given")
-    ids, names, found = list(map(str, queries.ids.tolist())), list(map(str, measures)), {}
+    check_measures(decided_by, rows)
+    ids, values = list(map(str, queries.ids.tolist())), {}
     for own, source in scores.items():
         with found_in(f"scores[{own!r}]: "):
-            found[own] = scores_from(source, X, qid=queries.ids[queries.index], docid=docid)
-    if clicks is not None:
-        ids, values = clicks.values(rows.y, queries, found)
-        names = [*values[baseline]]
-    else:
-        values = {own: query_values(measures, rows, each) for own, each in found.items()}
+            found = scores_from(source, X, qid=queries.ids[queries.index], docid=docid)
+        values[own] = query_values(measures, rows, found)
     outcomes = [
         Outcome(Trial(name, own, 0, 1), Scores([], {}, None), Scores(ids, each, None), None, np.nan)
         for own, each in values.items()
     ]
-    return Comparison(outcomes, names, baseline, difference)
+    return Comparison(outcomes, list(map(str, measures)), baseline, difference)
