@@ -126,11 +126,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("document", "path.write_text('1 0 d 1\\n1 0 d 2'); read_qrels(path)"),
         ("lines", "path.write_text(''); read_qrels(path)"),
         ("UTF-8", "path.write_bytes(b'1 0 \\xff 1'); read_qrels(path)"),
-        ("judgmentRatings", "path.write_text('{\"a\": 1}'); read_qrels(path)"),
-        ("judgements", "path.write_text('{\"judgmentRatings\": []}'); read_qrels(path)"),
-        ("finite label",
-         "path.write_text('{\"requests\": [{\"id\": 1, \"ratings\": [{\"_id\": 1, '"
-         " '\"rating\": NaN}]}]}'); read_qrels(path)"),
         ("NUL", "path.write_bytes(b'1 0 d\\0 1'); read_qrels(path)"),
         ("y", "write_qrels(path, [0.5], [1], ['d'])"),
         ("documents", "write_run(path, [1, 2], [1, 1], ['d', 'd'])"),

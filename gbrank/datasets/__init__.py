@@ -4,7 +4,6 @@ from gbrank.datasets.cubic import make_cubic
 from gbrank.datasets.letor_reader import read_letor
 from gbrank.datasets.letor_writer import write_letor
 from gbrank.datasets.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
-from gbrank.datasets.vespa import read_vespa
 
 __all__ = [
     "make_cubic",
@@ -12,7 +11,6 @@ __all__ = [
     "read_letor",
     "read_qrels",
     "read_run",
-    "read_vespa",
     "write_letor",
     "write_qrels",
     "write_run",

@@ -76,24 +76,20 @@ def written(path: StrPath) -> Iterator[BinaryIO | gzip.GzipFile]:
             yield file
 
 
-def check_names(
-    values: ArrayLike, argument: str, length: int, unwanted: str = "", *, spaced: bool = False
-) -> list[str]:
-    """Return names as text, refusing NUL, white space but where it may be, and what is unwanted."""
+def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:
+    """Return names as text, refusing NUL, white space, and what is unwanted."""
     # NumPy's arrays of strings drop NULs at the end.
     ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if ids.shape != (length,):
         raise ArgumentError(argument, f"must have shape ({length},)", f"shape {ids.shape}")
     names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
-    space = "" if spaced else r"\s"
-    allowed = re.compile(rf"[^{space}\0\ud800-\udfff{unwanted}]+")
+    allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
     besides = f", {unwanted!r}" if unwanted else ""
-    lacking = "NUL" if spaced else f"white space{besides} and NUL"
     for row, name in enumerate(names):
         if isinstance(name, bool) or not isinstance(name, int | str):
             place = f"{name!r} in row {row}"
             raise ArgumentTypeError(argument, "must hold integers or strings", place)
         if not allowed.fullmatch(str(name)):
-            demand = f"must hold non-empty strings without {lacking}"
+            demand = f"must hold non-empty strings without white space{besides} and NUL"
             raise ArgumentError(argument, demand, f"{name!r} in row {row}")
     return [str(name) for name in names]

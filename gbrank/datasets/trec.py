@@ -8,21 +8,17 @@ import os
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import compress
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_finite, check_vector, quoted, refuse_where
+from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
 from gbrank.data.queries import Queries
-from gbrank.datasets.judgement_lists import Judgement, listed_judgements, written_judgements
 from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, read_bytes, written
 
 Judged: TypeAlias = tuple[Vector, list[str], list[str]]
-Negative: TypeAlias = Literal["keep", "irrelevant", "drop"]
-Form: TypeAlias = Literal["trec", "opensearch", "elastic", "parquet"]
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
@@ -69,27 +65,22 @@ def parse_run(path: StrPath, content: bytes) -> Judged:
     return _parse(path, content, form, "score", "a finite number", _NUMBER)
 
 
-def read_qrels(path: StrPath, *, negative: Negative = "keep") -> Judged:
-    """Read relevance judgements: TREC's qrels, or another list of them, as `write_qrels` writes.
+def read_qrels(path: StrPath) -> Judged:
+    """Read relevance judgements from a TREC qrels file, as `write_qrels` writes them.
 
-    In qrels, one document a line, ``query iteration document label``, in any order. The second
-    column plays no part. Blank lines, and those that begin with ``#``, are skipped. Other lists are
-    told by their content: the JSON that OpenSearch's search relevance workbench imports and gives
-    back (``judgmentRatings``), the requests of Elastic's ranking evaluation, and Parquet with the
-    columns query_id, doc_id and relevance.
+    One document a line, ``query iteration document label``, in any order. The second column plays
+    no part. Blank lines, and those that begin with ``#``, are skipped. Some collections have labels
+    below 0, say for spam, which trec_eval counts as 0, and gbrank's measures do not take.
 
     Parameters
     ----------
     path : str or path-like
         As for `read_run`.
-    negative : {"keep", "irrelevant", "drop"}
-        What is done with labels below 0, which some collections have, say for spam, and gbrank's
-        measures do not take: they stay, become 0 (as trec_eval counts them), or are left out.
 
     Returns
     -------
     y : ndarray of float64, shape (n_documents,)
-        Labels; integers in qrels.
+        Labels, integers.
     qid, documents : list of str, length n_documents
         As from `read_run`.
 
@@ -103,41 +94,12 @@ def read_qrels(path: StrPath, *, negative: Negative = "keep") -> Judged:
     >>> import tempfile
     >>> from gbrank.datasets import read_qrels, write_qrels
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_qrels(f"{folder}/list.json", [0, 2], ["q1", "q1"], ["d1", "d3"], form="elastic")
-    ...     read_qrels(f"{folder}/list.json")
+    ...     write_qrels(f"{folder}/qrels.txt", [0, 2], ["q1", "q1"], ["d1", "d3"])
+    ...     read_qrels(f"{folder}/qrels.txt")
     (array([0., 2.]), ['q1', 'q1'], ['d1', 'd3'])
     """
-    check_choice(negative, "negative", get_args(Negative))
-    data = read_bytes(path)
-    listed = listed_judgements(path, data)
-    if listed is None:
-        form = "query iteration document label"
-        y, qid, documents = _parse(path, data, form, "label", "an integer", _INTEGER)
-    else:
-        y, qid, documents = _checked_list(path, listed)
-    if negative == "irrelevant":
-        return np.maximum(y, 0.0), qid, documents
-    if negative == "drop":
-        kept = (y >= 0).tolist()
-        return y[kept], list(compress(qid, kept)), list(compress(documents, kept))
-    return y, qid, documents
-
-
-def _checked_list(path: StrPath, rows: list[Judgement]) -> Judged:
-    """Return the columns of a list; labels are finite, and each document is there once."""
-    if not rows:
-        raise ValueError(f"{os.fspath(path)}: expected judgements, got none")
-    qid, documents, labels = map(list, zip(*rows, strict=True))
-    y = np.array(labels, np.float64)
-    if not np.isfinite(y).all():
-        wrong = rows[int(np.argmin(np.isfinite(y)))]
-        raise ValueError(f"{os.fspath(path)}: expected a finite label, got {quoted(wrong)}")
-    if twice := _repeated(qid, documents):
-        raise ValueError(
-            f"{os.fspath(path)}: expected each document of query {quoted(qid[twice[1]])} once, got "
-            f"{quoted(documents[twice[1]])} again"
-        )
-    return y, qid, documents
+    form = "query iteration document label"
+    return _parse(path, read_bytes(path), form, "label", "an integer", _INTEGER)
 
 
 def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
@@ -177,8 +139,9 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     0.6309...
     """
     scores, qid, documents = read_run(run)
-    labels, judged_qid, judged = read_qrels(qrels, negative="irrelevant")
+    labels, judged_qid, judged = read_qrels(qrels)
     _check_same_queries(run, set(qid), qrels, set(judged_qid))
+    labels = np.maximum(labels, 0.0)
     label_of = dict(zip(zip(judged_qid, judged, strict=True), labels.tolist(), strict=True))
     y = np.array([label_of.pop(item, 0.0) for item in zip(qid, documents, strict=True)])
     missing = [item for item, label in label_of.items() if label > 0]
@@ -257,32 +220,17 @@ def run_lines(
     )
 
 
-def write_qrels(
-    path: StrPath,
-    y: ArrayLike,
-    qid: ArrayLike,
-    documents: Sequence[str],
-    *,
-    form: Form = "trec",
-    name: str = "gbrank",
-) -> None:
-    """Write labels of documents as a TREC qrels file or another list, which `read_qrels` reads.
+def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence[str]) -> None:
+    """Write labels of documents as a TREC qrels file, which `read_qrels` reads.
 
-    Lines of qrels are ``query 0 document label``, in the order of the rows.
+    Lines are ``query 0 document label``, in the order of the rows.
 
     Parameters
     ----------
     path, qid, documents
-        As for `write_run`; queries and documents may have white space in forms other than "trec".
+        As for `write_run`.
     y : array-like, shape (n_documents,)
-        Labels. They must be integers: trec_eval and Elastic read no others; in "opensearch" and
-        "parquet" they may be any numbers.
-    form : {"trec", "opensearch", "elastic", "parquet"}
-        TREC's qrels; the JSON that OpenSearch's search relevance workbench imports; the requests of
-        Elastic's ranking evaluation, to which each query's own ``request`` is still to be added; or
-        Parquet with the columns query_id, doc_id and relevance.
-    name : str
-        What OpenSearch calls the list, and the index of the documents in Elastic.
+        Labels, integers: trec_eval reads no others.
 
     Raises
     ------
@@ -301,21 +249,13 @@ def write_qrels(
     q1 0 d1 0
     q1 0 d3 2
     """
-    check_choice(form, "form", get_args(Form))
     labels = check_finite(check_vector(y, "y"), "y")
-    if form in ("trec", "elastic"):
-        wrong = (labels != np.floor(labels)) | (np.abs(labels) > EXACT_INTEGERS)
-        refuse_where(wrong, labels, "y", "must hold integers up to 2**53")
-    spaced = form != "trec"
-    rows = list(
-        zip(*_check_documents(qid, documents, len(labels), spaced), labels.tolist(), strict=True)
-    )
+    wrong = (labels != np.floor(labels)) | (np.abs(labels) > EXACT_INTEGERS)
+    refuse_where(wrong, labels, "y", "must hold integers up to 2**53")
+    rows = zip(*_check_documents(qid, documents, len(labels)), labels.tolist(), strict=True)
     with written(path) as file:
-        if form == "trec":
-            lines = (f"{query} 0 {document} {int(label)}\n" for query, document, label in rows)
-            file.writelines(map(str.encode, lines))
-        else:
-            file.write(written_judgements(rows, form, name))
+        lines = (f"{query} 0 {document} {int(label)}\n" for query, document, label in rows)
+        file.writelines(map(str.encode, lines))
 
 
 def _parse(
@@ -394,11 +334,11 @@ def _check_same_queries(run: StrPath, in_run: set[str], qrels: StrPath, in_qrels
 
 
 def _check_documents(
-    qid: ArrayLike, documents: Sequence[str], length: int, spaced: bool = False
+    qid: ArrayLike, documents: Sequence[str], length: int
 ) -> tuple[list[str], list[str]]:
-    """Return the query and the name of each document as text, perhaps with white space."""
-    queries = check_names(qid, "qid", length, spaced=spaced)
-    names = check_names(documents, "documents", length, spaced=spaced)
+    """Return the query and the name of each document as text."""
+    queries = check_names(qid, "qid", length)
+    names = check_names(documents, "documents", length)
     if twice := _repeated(queries, names):
         raise ValueError(
             f"documents must have different names within a query, got {names[twice[1]]!r} twice in "

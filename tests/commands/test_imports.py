@@ -10,7 +10,7 @@ from command import SMALL
 
 from gbrank.commands.cli import main
 from gbrank.datasets import read_letor
-from gbrank.datasets.table_files import write_tables
+from gbrank.datasets.table_files import write_table
 
 PICTURES = {"matplotlib", "gbrank.plots"}
 TRAINING = {f"gbrank.fit.{name}" for name in ("boost", "checkpoints", "loop", "plan")}
@@ -73,7 +73,7 @@ def test_scores_are_judged_without_a_booster(kind: str, data: Path, tmp_path: Pa
     """Nor scikit-learn, which LightGBM and XGBoost import, but for LETOR files, which it reads."""
     X, y, qid = read_letor(data / "test.txt")
     files = {"txt": data / "test.txt", "csv": tmp_path / "test.csv"}
-    write_tables(files["csv"], [{"x": X[:, 0], "label": y, "qid": qid}])
+    write_table(files["csv"], {"x": X[:, 0], "label": y, "qid": qid})
     (tmp_path / "scores.txt").write_text("\n".join(map(str, range(len(y)))))
     modules = loaded("evaluate", files[kind], "--scores", tmp_path / "scores.txt")
     unwanted = {"gbrank.ranker", "lightgbm", "xgboost", *PICTURES, *OPTIONAL}

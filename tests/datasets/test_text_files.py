@@ -19,7 +19,7 @@ import pytest
 from gbrank import read_letor, write_letor
 from gbrank.common.files import replaced
 from gbrank.datasets import read_qrels, read_run, write_qrels, write_run
-from gbrank.datasets.table_files import Tables, write_tables
+from gbrank.datasets.table_files import Tables, write_table
 from gbrank.datasets.text_files import read_lines
 
 READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
@@ -80,9 +80,9 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "letor.txt.gz": lambda path: write_letor(path, RANDOM, np.ones(N), QID),
     "run.txt": lambda path: write_run(path, np.arange(N), QID, NAMES),
     "qrels.txt": lambda path: write_qrels(path, np.ones(N), QID, NAMES),
-    "table.csv": lambda path: write_tables(path, [{"name": NAMES}] * 2),
-    "table.tsv.gz": lambda path: write_tables(path, [{"name": RANDOM[:, 0]}] * 2),
-    "table.parquet": lambda path: write_tables(path, [{"name": NAMES}] * 2),
+    "table.csv": lambda path: write_table(path, {"name": NAMES}),
+    "table.tsv.gz": lambda path: write_table(path, {"name": RANDOM[:, 0]}),
+    "table.parquet": lambda path: write_table(path, {"name": NAMES}),
 }
 writer = pytest.mark.parametrize("name", WRITERS)
 

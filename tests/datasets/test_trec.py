@@ -228,6 +228,16 @@ def test_documents_without_judgement(tmp_path: Path) -> None:
     assert qid == ["1", "1", "1"]
 
 
+def test_labels_below_0_and_comments(tmp_path: Path) -> None:
+    """They are read as they are; a run is judged as trec_eval does."""
+    path, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    path.write_text("# query, iteration, document, level\n1 0 a -2\n1 0 b 1\n\n1 0 c 0\n")
+    assert_array_equal(read_qrels(path)[0], [-2, 1, 0])
+    write_run(run, [3.0, 2.0, 1.0], ["1"] * 3, ["a", "b", "c"])
+    labels, scores, qid = read_judged_run(run, path)
+    assert NDCG()(labels, scores, qid=qid) == pytest.approx(1 / np.log2(3))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
