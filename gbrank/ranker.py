@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
@@ -20,11 +21,11 @@ from gbrank.fit.arguments import Ids, Labels, TableLike, fit_data
 from gbrank.fit.boosted_ranker import is_start_name
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.constraints import ConstraintOutcome
-from gbrank.fit.estimator import WEIGHTS, BaseRanker, scores_of
+from gbrank.fit.estimator import WEIGHTS, BaseRanker
 from gbrank.fit.explanations import ExplainedRanker
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
-from gbrank.fit.pretrained import PretrainedRanker
+from gbrank.fit.pretrained import PretrainedRanker, as_pretrained
 from gbrank.fit.rounds import Callback, EvalsResult
 from gbrank.fit.storage import Saved, describe_booster, read_saved, restored
 from gbrank.serving import Predictor, refuse_boosters
@@ -96,12 +97,12 @@ class GBRanker(ExplainedRanker):
         Second derivatives: the objective's own, so that a tree takes Newton steps; or 1 for each
         document, so that it takes steps along the gradient (Friedman's boosting), whose size
         `learning_rate` alone sets.
-    init : {"regression", "zero"}, estimator, lightgbm.Booster or xgboost.Booster, optional
+    init : {"regression", "zero"}, GBRanker, path, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
-        tenth of `n_estimators`, at the default rate for so few; a fitted estimator is used as it
-        is, a ranker of gbrank that is not fitted is fitted first; a model that LightGBM or
-        XGBoost trained (a booster, or a fitted LGBMRanker, XGBRanker, ...) gives its raw scores;
-        ``"zero"`` stands for no model.
+        tenth of `n_estimators`, at the default rate for so few; a fitted GBRanker, or the folder
+        that it was saved in, gives its scores; a model that LightGBM or XGBoost trained (a
+        booster, or a fitted LGBMRanker, XGBRanker, ...) its raw scores; ``"zero"`` stands for no
+        model. Clones, as cross-validation makes them, keep words, folders and boosters.
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and
@@ -175,7 +176,7 @@ class GBRanker(ExplainedRanker):
         context); None where `fit` was given no positions. `predict` leaves it out.
     position_report_ : PositionReport or None
         How far the clicks tell positions from relevance: see `gbrank.clicks.position_report`.
-    init_ : estimator or None
+    init_ : ranker or None
         The fitted model whose scores the trees add to.
     calibration_ : Calibration
         The slope and intercept of `predict` with ``output="probability"``, fitted for least cross
@@ -335,7 +336,9 @@ class GBRanker(ExplainedRanker):
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict
 
         data, options = fit_data(given)
-        return self._publish(boost(self._taken(), data, options))
+        ranker = self._taken()
+        ranker.init = opened_init(ranker.init)
+        return self._publish(boost(ranker, data, options))
 
     @explains_words
     def predict(
@@ -382,7 +385,7 @@ class GBRanker(ExplainedRanker):
         self._check_prediction(output, num_iteration, fitted.best_iteration)
         scores: Vector = self._of_rows(fitted, X, qid, group, fitted.model.predict, num_iteration)
         if fitted.init is not None:
-            scores = scores + scores_of(fitted.init, fitted.schema.in_order(X), qid, group)
+            scores = scores + fitted.init._scores(fitted.schema.in_order(X), qid, group)
         return scores if output == "score" else fitted.calibration.probabilities(scores)
 
     def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:
@@ -407,15 +410,10 @@ class GBRanker(ExplainedRanker):
         fitted = self._fitted
         description = self._description(fitted)
         booster = describe_booster(fitted.booster, fitted.model)
-        start = Saved({}, {})
-        if fitted.init is not None:
-            if isinstance(fitted.init, BaseRanker):
-                start = fitted.init._to_saved()
-            if start.description.get("estimator") not in KINDS:
-                raise TypeError(
-                    "init must be a ranker of gbrank for the model to be saved, or a model of "
-                    f"LightGBM or XGBoost, got {fitted.init!r}."
-                )
+        start = Saved({}, {}) if fitted.init is None else fitted.init._to_saved()
+        if start.description.get("estimator", "GBRanker") not in KINDS:
+            demand = "must be of no class of your own for the model to be saved"
+            raise ArgumentTypeError("init", demand, quoted(fitted.init))
         if not is_start_name(self.init):
             description["params"]["init"] = type(self.init).__name__  # loading puts in the model
         description["init"] = start.description or None
@@ -500,6 +498,28 @@ class GBRanker(ExplainedRanker):
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
+
+
+def opened_init(init: object) -> Any:
+    """Return an `init`, of a folder or a booster the ranker; refuse what is none to boost from."""
+    demand = (
+        'must be "regression", "zero", a fitted GBRanker or the folder that one was saved in, or '
+        "a model that LightGBM or XGBoost trained"
+    )
+    if is_start_name(init):
+        return init
+    if isinstance(init, str | os.PathLike):
+        try:
+            return GBRanker.load(init)
+        except (OSError, ValueError) as error:
+            got = f"{quoted(init)}: {str(error).rstrip('.')}"
+            raise ArgumentError("init", demand, got) from None
+    init = as_pretrained(init)
+    if isinstance(init, GBRanker | PretrainedRanker) and init.__sklearn_is_fitted__():
+        return init
+    hint = " Clones, as cross-validation makes them, are not fitted: pass a folder or a booster."
+    got = f"{quoted(init)}, which is not fitted" if isinstance(init, GBRanker) else quoted(init)
+    raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
 
 
 def _linear_ranker() -> type[BaseRanker[Any]]:

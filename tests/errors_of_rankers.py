@@ -121,8 +121,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("validation_fraction", "GBRanker(validation_fraction=1).fit(X, y, qid=qid)"),
         ("validation_fraction", "GBRanker(validation_fraction=0.99).fit(X, y, qid=qid)"),
         ("init", "GBRanker(init='random').fit(X, y, qid=qid)"),
-        ("init", "GBRanker(init=Ridge()).fit(X, y, qid=qid)"),
-        ("LinearRanker", "GBRanker(init=SLAMPerceptron()).fit(X, y, qid=qid)"),
+        ("init", "GBRanker(init=Ridge().fit(X, y)).fit(X, y, qid=qid)"),
+        ("init", "GBRanker(init=SLAMPerceptron()).fit(X, y, qid=qid)"),
+        ("init", "GBRanker(init=GBRanker()).fit(X, y, qid=qid)"),
         ("init", "GBRanker(init='regression').fit(X, y, qid=qid, init_score=y)"),
         ("initial scores", "GBRanker('smooth:ndcg', init='zero').fit(X, y, qid=qid)"),
         ("booster_params", "GBRanker(booster_params=['max_bin']).fit(X, y, qid=qid)"),
@@ -168,8 +169,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("context", "GBRanker(context=3).fit(X, y, qid=qid)"),
         ("context", "GBRanker(context={'rank': ['a']}).fit(pd.DataFrame({'a': pd.Categorical(y), "
          "'b': y}), y, qid=qid)"),
-        ("init", "GBRanker(n_estimators=1, init=GBRanker(n_estimators=1, context='rank'))"
-         ".fit(X, y, qid=qid).explain(X, qid=qid)"),
+        ("init", "GBRanker(n_estimators=1, init=GBRanker(n_estimators=1, context='rank')"
+         ".fit(X, y, qid=qid)).fit(X, y, qid=qid).explain(X, qid=qid)"),
         ("context", "GBRanker(n_estimators=1, context='rank').fit(X, y, qid=qid).predict(X)"),
         ("X", "QueryContext('rank').fit(frame)"),
     ],
@@ -199,8 +200,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("model-", "load_ranker(saved('model-*', lambda text: text[:100]))"),
         ("model-", "load_ranker(saved('model-*', lambda text: text.replace('5', '6')))"),
         ("GBRanker", "LinearRanker.load(saved('model-*', lambda text: text))"),
-        ("init",
-         "GBRanker(n_estimators=1, init=Ridge().fit(X, y)).fit(X, y, qid=qid).save(folder)"),
         ("not fitted", "GBRanker().predict(X)"),
     ],
     "Checkpoints": [

@@ -7,16 +7,13 @@ rest. Dask and Spark differ in how rows move, and in how a result or an error co
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 from gbrank.boosters.xgboost.rabit import meeting
 from gbrank.data.columns import Data, fit_arguments, is_of_queries
 from gbrank.data.queries import Queries
 from gbrank.fit.boosted_ranker import tree_settings
-from gbrank.fit.start import is_fitted
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError
-from gbrank.ranker import GBRanker
+from gbrank.ranker import GBRanker, opened_init
 
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10
@@ -38,10 +35,8 @@ def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
         objective=ranker.objective if settings.built_in else get_objective(ranker.objective),
         eval_metric=ranker._measures(),
         random_state=settings.seed,
+        init=opened_init(ranker.init),
     )
-    init = ranker.init
-    if isinstance(init, BaseEstimator) and not isinstance(init, GBRanker) and not is_fitted(init):
-        raise ValueError(f"init must be fitted, or a GBRanker, to be distributed, got {init!r}.")
     return ranker, settings.seed
 
 

@@ -51,8 +51,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
         return forest
     if not isinstance(fitted.init, GBRanker):
         raise ValueError(
-            f"init must be a GBRanker for the model to be exported, got {fitted.init!r}: the "
-            "scores that it adds are not a sum of trees."
+            f"init must be a GBRanker for the model to be exported, got {fitted.init!r}."
         )
     start = forest_of(fitted.init, name, features)
     if start.categories != forest.categories:

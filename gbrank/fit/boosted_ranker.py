@@ -23,9 +23,6 @@ from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.parallel.collective import all_gather
 from gbrank.schedules import Sigma
 
-# What `init` may be, besides a model.
-START_NAMES = (None, "regression", "zero")
-
 
 def check_params(params: object, name: str) -> dict[str, Any]:
     """Return the booster's own parameters as a dict."""
@@ -79,7 +76,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
 
 def is_start_name(init: object) -> bool:
     """Say whether an `init` is one of the words that it may be, or None."""
-    return isinstance(init, str | None) and init in START_NAMES
+    return init is None or (isinstance(init, str) and init in ("regression", "zero"))
 
 
 def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSettings:

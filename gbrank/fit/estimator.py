@@ -219,8 +219,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         Raises
         ------
         TypeError
-            If `init` gave an estimator of another library than gbrank, LightGBM and XGBoost, or
-            of a class of your own.
+            If `init` gave a ranker of a class of your own.
         BlockingIOError
             If a fit that is running in this process has its checkpoint in the folder.
 

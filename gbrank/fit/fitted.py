@@ -102,7 +102,7 @@ class FittedTrees(FittedRounds):
 
     model: Model
     booster: str
-    init: Any  # the fitted estimator that the trees add to, or None
+    init: Any  # the fitted ranker that the trees add to, or None
     learning_rate: float = saved(float)
     position_bias: dict[Any, float] | None = saved(
         lambda biases: biases and {literal_eval(place): biases[place] for place in biases}

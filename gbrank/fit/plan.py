@@ -147,12 +147,11 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         trained.objective = multipliers.mixture(ranker.objective)
     gradients = _gradients(trained, rows, settings)  # what is wrong shows before a start is fitted
     TRAINERS[ranker.booster].check(settings, context.widened(schema))
-    parts = list(zip(tables, [rows, *valid], strict=True))
-    given: list[dict[str, Any]] = [part.as_given(table) for table, part in parts]
-    given[0] = {**given[0], "categorical_feature": data.categorical_feature}
-    start = fit_start(ranker, settings, given)
+    given = {**rows.as_given(tables[0]), "categorical_feature": data.categorical_feature}
+    start = fit_start(ranker, settings, [rows, *valid], given)
     settings = replace(settings, **chosen_trees(ranker, rows.queries, start))
     if start is not None:
+        parts = zip(tables, [rows, *valid], strict=True)
         rows, *valid = [from_start(start, schema.in_order(table), part) for table, part in parts]
         if gradients is not None:
             gradients.go_on_from(start)

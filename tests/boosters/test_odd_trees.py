@@ -50,7 +50,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "one leaf": {"min_child_samples": 1000},
     "stumps": {"num_leaves": 2},
     "a leaf for each document": {"num_leaves": N, "min_child_samples": 0},
-    "a start": {"init": GBRanker("ranknet", n_estimators=2, min_child_samples=3, n_jobs=1)},
+    "a start": {"init": "regression"},
     "weak": {"learning_rate": 1e-30},
 }
 OWN: dict[str, list[dict[str, Any]]] = {

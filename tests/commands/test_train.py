@@ -90,6 +90,23 @@ def test_train_validation(data: Path, tmp_path: Path, output: Output) -> None:
     )
 
 
+def test_training_goes_on_from_a_folder(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """In place of the model that it goes on from, too; another folder is refused."""
+    X, y, qid = read_letor(data / "train.txt")
+    params = {**SMALL_PARAMS, "random_state": 0}
+    start = GBRanker.load(model)
+    expected = GBRanker(init=start, **params).fit(X, y, qid=qid).predict(X)
+    start.save(tmp_path / "m")
+    argv = ["train", data / "train.txt", *SMALL, "--model", tmp_path / "m", "--init"]
+    output(*argv, tmp_path / "m")
+    np.testing.assert_array_equal(GBRanker.load(tmp_path / "m").predict(X), expected)
+    error = fault(*argv, data)
+    assert '--init must be "regression", "zero", a fitted GBRanker or the folder' in error
+    assert "no model in" in error
+
+
 @pytest.mark.parametrize("sparse", [[], ["--sparse"]])
 def test_train_on_several_files(
     data: Path, model: str, tmp_path: Path, output: Output, sparse: list[str]

@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -153,25 +152,6 @@ def test_the_code_of_a_measure_counts(tmp_path: Path) -> None:
     for factor in (1.0, 2.0, 1.0):
         assert value(made(factor), tmp_path) == value(made(factor), None)
     assert len(list(tmp_path.iterdir())) == 2 * len(NOISY) * 3
-
-
-def test_what_a_frozen_start_has_learned_counts(tmp_path: Path) -> None:
-    """Two models of the same parameters; the same one, stored and loaded."""
-    frozen = pytest.importorskip("sklearn.frozen")  # of scikit-learn 1.6
-
-    def mean(labels: Any, folder: Path | None) -> float:
-        ranker = GBRanker(**TINY, random_state=0, n_jobs=1).fit(X, labels, qid=QID)
-        start = frozen.FrozenEstimator(ranker)
-        start = pickle.loads(pickle.dumps(start))
-        ranker = GBRanker("ranknet", init=start, n_estimators=1, min_child_samples=3)
-        found = cross_validate_rankers(
-            {"own": ranker}, X, Y, QID, folds=3, seeds=1, results=folder, **QUIET
-        )
-        return found.summary()[0].mean
-
-    for labels in (Y, Y.max() - Y, Y):
-        assert mean(labels, tmp_path) == mean(labels, None)
-    assert len(list(tmp_path.iterdir())) == 3 * 2
 
 
 def test_records_have_a_row_for_each_query(tmp_path: Path) -> None:

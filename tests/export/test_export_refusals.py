@@ -155,8 +155,8 @@ def test_categories_are_refused(booster: str, format: str, tmp_path: Path) -> No
 
 @formats
 def test_other_starts_are_refused(format: str, tmp_path: Path) -> None:
-    """Their scores are no sum of trees."""
-    ranker = fitted(WHOLE, init=Ridge().fit(WHOLE, Y))
+    """Those that another library trained."""
+    ranker = fitted(WHOLE, init=fitted(WHOLE).booster_)
     with pytest.raises(ValueError, match="init must be a GBRanker for the model to be exported"):
         export_model(ranker, tmp_path / "model", format)
 

@@ -127,11 +127,11 @@ def test_the_best_of_five_is_named() -> None:
 
 
 def test_the_first_measure_on_the_first_validation_queries_says_it() -> None:
-    """Once, though the ranker begins with another one, which is fitted before."""
+    """Once, though the ranker begins with a regression, which is fitted before."""
     X = np.column_stack([RELEVANCE, FEATURES])
     given: dict[str, Any] = {"n_estimators": 1, "num_leaves": 2, "monotone": "free", "n_jobs": 1}
     given |= {"learning_rate": 1e-9, "random_state": 0}
-    ranker = GBRanker(init=GBRanker(**given), eval_metric=["mrr", "ndcg@3"], **given)
+    ranker = GBRanker(init="regression", eval_metric=["mrr", "ndcg@3"], **given)
     parts = [(QID >= 30) & (QID < 45), QID >= 45]
     with pytest.warns(UserWarning, match="alone") as caught:
         ranker.fit(

@@ -30,7 +30,6 @@ from checkpointed import (
     make,
 )
 from numpy.testing import assert_array_equal
-from sklearn.linear_model import Ridge
 
 from gbrank import LambdaRank
 from gbrank.boosters import TRAINERS
@@ -41,6 +40,7 @@ from gbrank.schedules import geometric
 
 # --- the same bits ------------------------------------------------------------------------------
 
+START = make("xgboost", n_estimators=3).fit(X, Y, qid=QID)
 CASES = {
     "plain": {},
     "documents": {"subsample": 0.7},
@@ -63,7 +63,7 @@ CASES = {
         "learning_rate": 1.0,
         "n_estimators": 30,
     },
-    "start": {"init": Ridge().fit(X, Y), "subsample": 0.7},
+    "start": {"init": START, "subsample": 0.7},
     "training measure": {"verbose": 1},
 }
 OWN_CASES = {
@@ -307,7 +307,7 @@ OTHERS = {
     "booster_params": {"booster_params": {"max_bin": 15}},
     "eval_metric": {"eval_metric": ["ndcg@10", "map"]},
     "n_estimators": {"n_estimators": 10},
-    "init": {"init": Ridge().fit(X, Y)},
+    "init": {"init": START},
     "X": {"X": X + 1e-9},
     "qid": {"qid": np.where(QID == 3, 99, QID)},
     "position": {"position": np.tile(np.arange(1, 13), 25)},

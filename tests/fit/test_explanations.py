@@ -15,7 +15,6 @@ from scipy import sparse
 import reference
 from gbrank import (
     GBRanker,
-    LinearRanker,
     custom_measure,
     get_measure,
     load_ranker,
@@ -45,7 +44,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "frame": (FRAME, {}),
     "polars": (pl.DataFrame(X, schema=list("abcd")), {}),
     "context": (FRAME, {"context": ["difference", "size"]}),
-    "init": (X, {"init": GBRanker(**SMALL), "context": "rank"}),
+    "init": (X, {"init": GBRanker(**SMALL).fit(X, Y, qid=QID), "context": "rank"}),
 }
 
 
@@ -195,9 +194,9 @@ def test_what_is_refused() -> None:
         ranker.explain_query(X, qid=QID)
     with pytest.raises(ValueError, match=r"query must be one of .*'a'"):
         ranker.explain_query(X, qid=QID, query="a")
-    linear = GBRanker(init=LinearRanker("regression"), **SMALL).fit(X, Y, qid=QID)
+    above = GBRanker(init=ranker.booster_, **SMALL).fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="init must be a GBRanker"):
-        linear.explain_pair(X, 0, 1, qid=QID)
+        above.explain_pair(X, 0, 1, qid=QID)
 
 
 def test_pictures() -> None:

@@ -1,13 +1,16 @@
 """What a ranker boosts from: `init`, its part in predictions, and its place in saved models."""
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 from sklearn.base import clone
@@ -73,33 +76,15 @@ def test_the_regressions_settings_that_are_its_own() -> None:
     assert_allclose(document_weights.predict(X), made.init_.predict(X), rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "start", [ranker("ranknet", n_estimators=3), Ridge(), LinearRanker("regression")]
-)
-def test_another_fit_of_the_start_changes_nothing(start: Any) -> None:
+def test_another_fit_of_the_start_changes_nothing() -> None:
     """A model adds the scores of the start as it was when the model was fitted."""
-    options = {} if isinstance(start, Ridge) else {"qid": QID}
-    whole = ranker("ranknet", init=start.fit(X, Y, **options)).fit(X, Y, qid=QID)
+    start = ranker("ranknet", n_estimators=3).fit(X, Y, qid=QID)
+    whole = ranker("ranknet", init=start).fit(X, Y, qid=QID)
     before, alone = whole.predict(X), start.predict(X)
-    start.fit(X, Y.max() - Y, **options)
+    start.fit(X, Y.max() - Y, qid=QID)
     assert (start.predict(X) != alone).any()
     assert_array_equal(whole.predict(X), before)
     assert whole.init is start
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("how", ["fraction", "ids", "sizes"])
-@pytest.mark.parametrize("start", [ranker("ranknet"), LinearRanker("regression")])
-def test_a_start_takes_no_validation_query_for_a_trained_one(start: Any, how: str) -> None:
-    """Numbers of validation queries may be ids of others, which are not torn then."""
-    ids, short = QID + 10, VALID & (np.arange(len(QID)) % 12 < 5)
-    options: dict[str, Any] = {}
-    if how != "fraction":
-        options = {"eval_set": [(X[short], Y[short])]}
-        options |= {"eval_qid": [ids[short]]} if how == "ids" else {"eval_group": [[5] * 10]}
-    rows = slice(None) if how == "fraction" else TRAIN
-    whole = ranker("ranknet", init=start, validation_fraction=0.4 if how == "fraction" else None)
-    whole.fit(X[rows], Y[rows], qid=ids[rows], **options)
 
 
 @pytest.mark.parametrize(
@@ -216,29 +201,22 @@ def test_the_papers_extension_by_name() -> None:
     assert made.score(X[TRAIN], Y[TRAIN], QID[TRAIN]) > before
 
 
-def test_a_fitted_estimator_is_used_as_it_is() -> None:
-    """Anything with predict; a clone of it is fitted no more."""
-    ridge = Ridge().fit(X, Y)
-    coefficients = ridge.coef_.copy()
-    made = fitted(ranker(init=ridge))
+def test_a_fitted_ranker_or_its_folder(tmp_path: Path) -> None:
+    """The trees add to its scores; a folder is read when the fit begins, and not needed later."""
+    start = ranker("listnet", early_stopping_rounds=3)
+    fitted(start).save(tmp_path / "start")
     rest = ranker(init="zero").fit(
-        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=ridge.predict(X[TRAIN])
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=start.predict(X[TRAIN])
     )
-    assert_allclose(made.predict(X), rest.predict(X) + ridge.predict(X))
-    assert_array_equal(ridge.coef_, coefficients)
-    with pytest.raises(ValueError, match="init must be fitted"):
-        fitted(clone(made))
-    frozen = pytest.importorskip("sklearn.frozen")  # of scikit-learn 1.6
-    made_again = fitted(clone(ranker(init=frozen.FrozenEstimator(ridge))))
-    assert_allclose(made_again.predict(X), made.predict(X))
-
-
-def test_a_ranker_that_is_not_fitted_is_fitted_on_the_same_data() -> None:
-    """With the same validation data, and left unfitted itself."""
-    first = ranker("listnet", early_stopping_rounds=3)
-    made = fitted(ranker(init=first))
-    assert not hasattr(first, "booster_")
-    assert_array_equal(made.init_.predict(X), fitted(clone(first)).predict(X))
+    made = clone(ranker(init=tmp_path / "start"))
+    for model in (fitted(ranker(init=start)), fitted(made), fitted(ranker(init=made.init_))):
+        assert_allclose(model.predict(X), rest.predict(X) + start.predict(X))
+    assert made.init == tmp_path / "start"
+    made.save(tmp_path / "made")
+    shutil.rmtree(tmp_path / "start")
+    loaded = GBRanker.load(tmp_path / "made")
+    assert_array_equal(loaded.predict(X), made.predict(X))
+    assert loaded.init is loaded.init_
 
 
 def test_held_out_queries_train_neither_model() -> None:
@@ -261,7 +239,7 @@ def _held_out() -> Any:
 
 def test_saved_with_the_model(tmp_path: Path) -> None:
     """In the same folder, nested as deep as need be; a part of another model is refused."""
-    inner = ranker(init=ranker("listnet"), sigma=1.0)
+    inner = fitted(ranker(init=fitted(ranker("listnet")), sigma=1.0))
     made = fitted(ranker("lambda:ndcg", init=inner))
     made.save(tmp_path)
     again = GBRanker.load(tmp_path)
@@ -269,7 +247,7 @@ def test_saved_with_the_model(tmp_path: Path) -> None:
     assert str(again) == str(made)
     assert again.get_params()["init"] is again.init_
     assert again.init_.init_.objective == "listnet"
-    other = fitted(ranker("lambda:ndcg", init=ranker("listmle")))
+    other = fitted(ranker("lambda:ndcg", init=fitted(ranker("listmle"))))
     other.save(tmp_path / "other")
     description = json.loads((tmp_path / "gbrank.json").read_text())
     description["init"] = json.loads((tmp_path / "other" / "gbrank.json").read_text())["init"]
@@ -289,33 +267,19 @@ def test_saved_with_the_model(tmp_path: Path) -> None:
     ],
 )
 def test_nothing_is_trained_before_all_is_checked(
-    booster: str, params: dict[str, Any], message: str
+    booster: str, params: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The start neither, which may take long."""
-
-    def never(scores: Any, labels: Any, sigma: float) -> Any:
-        raise AssertionError("the start is in training")
-
-    start = ranker(custom_objective(never))
+    never = partial(pytest.fail, "the start is in training")
+    made = ranker("ranknet", booster=booster, init="regression").set_params(**params)
+    monkeypatch.setattr("gbrank.fit.start._regression", never)
     with pytest.raises(ValueError, match=message):
-        ranker("ranknet", booster=booster, init=start).set_params(**params).fit(X, Y, qid=QID)
+        made.fit(X, Y, qid=QID)
 
 
 def test_few_rounds_begin_with_one() -> None:
     """Of the regression, though a tenth of them is less."""
     assert ranker(init="regression", n_estimators=5).fit(X, Y, qid=QID).init_.n_estimators == 1
-
-
-class Lost(Ridge):
-    """Predicts no numbers."""
-
-    def predict(self, X: Any) -> Any:
-        return np.full(len(X), np.nan)
-
-
-def test_a_start_without_scores_is_refused() -> None:
-    with pytest.raises(ValueError, match="init's predictions must be finite, got nan"):
-        ranker(init=Lost().fit(X, Y)).fit(X, Y, qid=QID)
 
 
 def test_saved_over_a_model_without(tmp_path: Path) -> None:
@@ -328,50 +292,57 @@ def test_saved_over_a_model_without(tmp_path: Path) -> None:
     assert_array_equal(GBRanker.load(tmp_path).predict(X), plain.predict(X))
 
 
-def test_bad_input(tmp_path: Path) -> None:
-    """Named, before any tree is grown."""
-    with pytest.raises(ValueError, match=r"init must be one of .* got 'ridge'"):
-        fitted(ranker(init="ridge"))
-    with pytest.raises(ValueError, match=r"init must be one of .* got 3"):
-        fitted(ranker(init=3))
+DEMAND = 'init must be "regression", "zero", a fitted GBRanker or the folder'
+UNFITTED = ranker("listnet", n_estimators=3)
+
+
+@pytest.mark.parametrize(
+    ("init", "got"),
+    [
+        ("ridge", r"got 'ridge': no model in ridge: it must hold gbrank\.json\."),
+        (Path("absent"), r"got .*Path\('absent'\): no model in absent"),
+        (3, r"got 3\."),
+        (GBRanker, "got <class"),
+        (UNFITTED, r"got GBRanker\(.*, which is not fitted\. Clones.*pass a folder or a booster"),
+        (Ridge().fit(X, Y), r"got Ridge\(\)"),
+        (LinearRanker("regression").fit(X, Y, qid=QID), r"got LinearRanker\("),
+        (clone(lgb.LGBMRanker()), r"got LGBMRanker\(\)\. Clones.*pass a folder or a booster"),
+        (xgb.XGBRanker(n_estimators=2, missing=0.0).fit(X, Y, qid=QID), r"got XGBRanker\("),
+    ],
+)
+def test_no_start(init: object, got: str) -> None:
+    """Named, with what it was and what to pass, before any tree is grown."""
+    with pytest.raises(ValueError, match=f"(?s){DEMAND}.*{got}") as caught:
+        fitted(ranker(init=init))
+    assert isinstance(caught.value, TypeError) != isinstance(init, str | Path)
+
+
+def test_a_folder_of_something_else(tmp_path: Path) -> None:
+    """Of a ranker without trees, or damaged."""
+    LinearRanker("regression").fit(X, Y, qid=QID).save(tmp_path)
+    with pytest.raises(ValueError, match=rf"{DEMAND}.* holds a LinearRanker: load it by"):
+        fitted(ranker(init=str(tmp_path)))
+    (tmp_path / "gbrank.json").write_text("{")
+    with pytest.raises(ValueError, match=f"{DEMAND}.* is damaged"):
+        fitted(ranker(init=str(tmp_path)))
+
+
+def test_no_initial_scores_besides() -> None:
     with pytest.raises(ValueError, match="init must be None where init_score is given"):
         ranker(init="regression").fit(X, Y, qid=QID, init_score=X[:, 0])
-    with pytest.raises(TypeError, match="init must be a ranker of gbrank for the model to be"):
-        fitted(ranker(init=Ridge().fit(X, Y))).save(tmp_path)
-    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("init", ["regression", ranker("ranknet[margin]", n_estimators=3)])
-def test_a_start_has_the_named_labels(init: Any) -> None:
-    """Which its objective or the measures need; constraints are of the ranker alone."""
-    labels = {"margin": np.where(X[:, 0] > 0.5, np.nan, X[:, 0] + 1)}
-    params = {"eval_metric": "ndcg[margin]", "n_estimators": 10}
-    made = ranker("ranknet", **params, init=init, constraints=["ndcg[margin] >= 0.5 of best"])
-    made.set_params(validation_fraction=0.3).fit(X, Y, qid=QID, labels=labels)
-    assert made.constraints_
-    assert made.init_.constraints_ == []
-    if init != "regression":
-        train, _ = split_rows(Rows(X, Y, Queries.from_qid(QID), labels=labels), 0.3, 0)[0]
-        alone = clone(init).fit(
-            train.X, Y[: len(train.y)] * 0, qid=train.queries.index, labels=train.labels
-        )
-        assert_array_equal(made.init_.predict(X), alone.predict(X))
-
-
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-def test_a_start_has_the_categories(booster: str) -> None:
-    """It is the model that is fitted by hand, and text is no obstacle."""
+def test_the_regression_has_weights_categories_and_no_baseline() -> None:
+    """It learns from the data of the fit; constraints and other options are of the ranker alone."""
     code = np.random.default_rng(0).integers(0, 7, len(Y))
     labels = np.array([0, 3, 1, 4, 0, 2, 1])[code]
-    codes = np.c_[code, X[:, 0]]
-    make = partial(ranker, "ranknet", booster=booster, n_estimators=5, min_child_samples=5)
-    given = {"qid": QID, "categorical_feature": [0]}
-    by_hand = make().fit(codes, labels, **given)
-    wanted = make(init=by_hand, learning_rate=0.1).fit(codes, labels, **given)
-    found = make(init=make(), learning_rate=0.1).fit(codes, labels, **given)
-    assert_array_equal(found.predict(codes), wanted.predict(codes))
     frame = pd.DataFrame({"c": np.array(list("abcdefg"))[code], "x": X[:, 0]})
-    made = make(init="regression").fit(frame, labels, qid=QID, categorical_feature=["c"])
+    margin = {"margin": np.where(X[:, 0] > 0.5, np.nan, X[:, 0] + 1)}
+    made = ranker(
+        "ranknet", init="regression", constraints=["ndcg[margin] >= 0.5 of best"], baseline="x",
+        n_estimators=10, validation_fraction=0.3, eval_metric="ndcg[margin]",
+    )  # fmt: skip
+    made.fit(frame, labels, qid=QID, categorical_feature=["c"], labels=margin)
+    assert made.constraints_
+    assert made.init_.constraints_ == []
     assert made.init_._schema.categorical == [0]
-    with pytest.raises(ValueError, match="init must be fitted, or a GBRanker, where categorical_f"):
-        make(init=LinearRanker()).fit(codes, labels, **given)

@@ -205,7 +205,7 @@ def changing(ranker: Any, params: dict[str, Any]) -> Callable[[Any], None]:
     "params",
     [
         {"booster": "xgboost"}, {"objective": "lambda:map"}, {"n_estimators": 1},
-        {"n_estimators": "many"}, {"init": "regression"}, {"init": LinearRanker()},
+        {"n_estimators": "many"}, {"init": "regression"}, {"init": "nothing"},
         {"subsample": 0.3}, {"validation_fraction": 0.5}, {"early_stopping_rounds": 1},
         {"learning_rate": 7.0}, {"curvature": "unit"}, {"eval_metric": "map"}, {"verbose": 1},
         {"random_state": 9}, {"booster_params": {"max_bin": 3}}, {"n_jobs": 2},

@@ -566,15 +566,6 @@ def test_a_class_of_the_users(tmp_path: Path) -> None:
         load_ranker(tmp_path)
 
 
-def test_start_of_trees(tmp_path: Path) -> None:
-    """A linear ranker that GBRanker boosts from is saved with it."""
-    ranker = GBRanker("smooth:ndcg", init=make("regression"), n_estimators=3, n_jobs=1)
-    ranker.fit(X, Y, qid=QID).save(tmp_path)
-    loaded = GBRanker.load(tmp_path)
-    assert isinstance(loaded.init_, LinearRanker)
-    assert_array_equal(loaded.predict(X), ranker.predict(X))
-
-
 def test_damage(tmp_path: Path) -> None:
     """Any missing or changed byte; nothing there."""
     make("regression").fit(X, Y, qid=QID).save(tmp_path)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from lightgbm import LGBMRegressor
 from scipy import sparse
 
 import gbrank
@@ -24,7 +25,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "list": (GBRanker(**SMALL), X.tolist()),
     "sparse": (GBRanker(**SMALL), sparse.csr_matrix(X)),
     "polars": (GBRanker(**SMALL), pl.DataFrame(X, schema=list("abcd"))),
-    "init": (GBRanker(init=LinearRanker("regression"), **SMALL), X),
+    "init": (GBRanker(init=LGBMRegressor(n_estimators=2).fit(X, Y), **SMALL), X),
     "own": (GBRanker("lightgbm:lambdarank", **SMALL), X),
     "linear": (LinearRanker(n_steps=2), X),
     "perceptron": (SLAMPerceptron(max_iter=3), X),

@@ -76,7 +76,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, ranker in rankers.items():
         ranker.fit(X, y, qid=qid).save(folder / name)
     theirs = lightgbm.LGBMRegressor(n_estimators=1, verbose=-1).fit(X, y)
-    for name, init in {**rankers, "pretrained": theirs}.items():
+    for name, init in {"boosted": rankers["boosted"], "pretrained": theirs}.items():
         above = GBRanker("ranknet", init=init, **small).fit(X, y, qid=qid)
         above.save(folder / f"above_{name}")
         above.init_.save(folder / f"below_{name}")

@@ -294,7 +294,7 @@ def test_nested_parameters_survive() -> None:
     assert clone(made).objective == objective
     assert made.get_params()["init__num_leaves"] == 3
     assert clone(made).set_params(init__num_leaves=5, objective=LambdaRank()).init.num_leaves == 5
-    fitted = made.fit(X, Y, qid=QID)
+    fitted = made.set_params(init="regression").fit(X, Y, qid=QID)
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.predict(X), fitted.predict(X))
     assert again.get_params(deep=False)["objective"] == objective
