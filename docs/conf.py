@@ -55,7 +55,6 @@ LISTED = [
     "booster_",
     "feature_importances_",
     "feature_names_in_",
-    "monotone_",
     "n_features_in_",
 ]
 autodoc_default_options = {"exclude-members": ", ".join([*OF_SCIKIT_LEARN, *LISTED])}

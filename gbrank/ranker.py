@@ -75,14 +75,6 @@ class GBRanker(ExplainedRanker):
         XGBoost has no such option.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
-    monotone : {"auto", "free"}
-        ``"auto"`` learns from 10 to 100 training queries which features may only raise the score,
-        or only lower it: those whose rank correlation with y in queries (Spearman) is on the mean
-        more than one standard error from 0. Where trees of that kind are behind in a
-        cross-validation of these queries, there are none. Not with labels, positions, initial
-        scores, a model as `init`, categories, several workers, or objectives that do not compare
-        the documents of a query, are a function of yours or a booster's own. What you know
-        yourself is `monotone_constraints` in `booster_params`.
     position_model : {"auto", "free"}
         How the biases of `fit` with positions are learned. ``"auto"`` shrinks each as far as the
         clicks cannot tell it from relevance, by documents that were shown at several positions; to
@@ -167,8 +159,6 @@ class GBRanker(ExplainedRanker):
         The share of the features that each tree was grown on.
     extra_trees_ : bool
         Whether splits considered random thresholds.
-    monotone_ : dict of str to int
-        The features that were found to raise scores only, 1, or to lower them, −1: see `monotone`.
     sigmas_ : ndarray
         The sigma used in each round.
     position_bias_ : dict of int, or of tuple, to float, or None
@@ -456,12 +446,6 @@ class GBRanker(ExplainedRanker):
         saved = self._to_saved()
         refuse_boosters(saved)
         return Predictor(saved)
-
-    @property
-    def monotone_(self) -> dict[str, int]:
-        """The signs that the fit learned, of the features that have one."""
-        signs = zip(self._columns, self._fitted.signs, strict=False)
-        return {name: sign for name, sign in signs if sign}
 
     @property
     def booster_(self) -> Any:

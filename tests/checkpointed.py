@@ -30,7 +30,6 @@ def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any
     """Return a small ranker."""
     defaults = {
         "n_estimators": 9,
-        "monotone": "free",
         "random_state": 3,
         "n_jobs": 1,
         "min_child_samples": 3,

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 Output: TypeAlias = Callable[..., str]
 SMALL_PARAMS: dict[str, Any] = {
-    "n_estimators": 5, "min_child_samples": 5, "monotone": "free", "n_jobs": 1,
+    "n_estimators": 5, "min_child_samples": 5, "n_jobs": 1,
 }  # fmt: skip
 SMALL = [f"--{name.replace('_', '-')}={value}" for name, value in SMALL_PARAMS.items()] + [
     "--quiet"

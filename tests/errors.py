@@ -47,7 +47,7 @@ def names(folder: Path) -> dict[str, Any]:
     """Return what the code of the cases may use."""
     X, y, qid = make_cubic(10, n_documents=10, n_features=3, random_state=0)
     small: dict[str, Any] = {
-        "n_estimators": 2, "min_child_samples": 3, "monotone": "free",
+        "n_estimators": 2, "min_child_samples": 3,
         "random_state": 0, "n_jobs": 1,
     }  # fmt: skip
     trained = GBRanker(**small).fit(X, y, qid=qid)

@@ -55,7 +55,6 @@ def fitted(X: Any, booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {
         "n_estimators": 25,
-        "monotone": "free",
         "num_leaves": 12,
         "random_state": 0,
         "n_jobs": 1,

@@ -7,7 +7,6 @@ import lightgbm as lgb
 
 PLAIN: dict[str, Any] = {
     "learning_rate": 0.1, "num_leaves": 31, "colsample": 1.0, "extra_trees": False,
-    "monotone": "free",
 }  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from gbrank import make_cubic
 SMALL: dict[str, Any] = {
     "n_estimators": 20,
     "min_child_samples": 3,
-    "monotone": "free",
     "n_jobs": 1,
     "random_state": 0,
 }

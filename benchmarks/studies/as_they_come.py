@@ -33,10 +33,8 @@ What a newcomer gets: each library's ranker without a single parameter, trained 
 parts of five folds like LETOR's (the validation parts are not used) and judged on the test parts,
 on one thread; and `GBRanker` with 500 rounds instead of 150. gbrank's defaults were chosen on
 validation queries ([how](../defaults.md)). Test queries of the first four data sets were read six
-times: with the first learning rate of `GBRanker()`, 0.03 on all data; after the rule for the rate
-had been chosen; with pairs of the default objective down to rank 128 instead of 256; with all pairs
-of lists of up to 700 documents, when the default had 500 rounds; with signs that few queries teach;
-and for the table below, with bins of one size. Fits shared two processors with other programs.
+times, each time with other defaults: rates, rounds, pairs of long lists, trees of small data. Fits
+shared two processors with other programs.
 
 The mean is over data sets, each with the same weight, whatever its size. Differences are from
 `GBRanker()`, with 95% bootstrap intervals over queries and the p-value of the paired randomisation

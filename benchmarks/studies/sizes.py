@@ -31,11 +31,7 @@ SPLITS = 8
 FLIGHTS, LARGEST = (6_000, 12_000, 25_000, 50_000), 133_000  # documents, about
 DOCUMENTS = (10_000, 25_000, 50_000, 100_000, 200_000, 1_000_000)
 PEERS = {name: RANKERS[name] for name in ("LGBMRanker()", "XGBRanker()")}
-ON_FEW = {
-    "GBRanker()": gbrank_scores,
-    'GBRanker(monotone="free")': partial(gbrank_scores, monotone="free"),
-    **PEERS,
-}
+ON_FEW = {"GBRanker()": gbrank_scores, **PEERS}
 ON_LARGE = {
     "GBRanker()": gbrank_scores,
     "GBRanker(colsample=0.5, extra_trees=True)": partial(
@@ -61,8 +57,7 @@ and the p-value of the paired randomisation test; neither is corrected for the n
 The mean of {sets}, each with the same weight, over five folds like LETOR's; of the training queries
 as many were drawn as the column says, {draws} times. From 80 queries on without OHSUMED, which has
 63; the picture is without it. The best feature is the one, with its sign, that ranks the same
-training queries best by itself. With 10 to 100 queries `GBRanker()`
-[learns the signs of features](../defaults.md#few-queries).
+training queries best by itself.
 
 ![NDCG@10 by the number of training queries](sizes.png)
 

@@ -37,7 +37,6 @@ class TreeSettings:
     built_in: str | None = None  # the booster's own objective, in place of given derivatives
     early_stopping: bool = False  # whether the model may be cut at an earlier round
     resumable: bool = False  # whether training may be interrupted, and go on from a state
-    signs: list[int] = field(default_factory=list)  # of slopes, by feature; empty if they are free
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", plain(self.params))

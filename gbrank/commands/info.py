@@ -73,7 +73,6 @@ def _facts(ranker: GBRanker, file: Path) -> dict[str, Any]:
         "learning_rate": ranker.learning_rate_,
         "colsample": ranker.colsample_,
         "extra_trees": ranker.extra_trees_,
-        "monotone": ranker.monotone_,
         "saved": f"{date.fromtimestamp(file.stat().st_mtime)}",
         "versions": {name: version(name) for name in ("numpy", ranker.booster)},
         "features": ranker._schema.n_features,

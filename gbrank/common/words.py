@@ -22,9 +22,3 @@ WORDS: dict[str, Any] = json.loads(
 def by_name(table: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Return a table by name, from one by what several names have in common."""
     return {name: common for common, names in table.items() for name in names}
-
-
-def lightgbm_names(*parameters: str) -> set[str]:
-    """Return parameters of LightGBM under all of their names."""
-    aliases = WORDS["lightgbm"]["aliases"]
-    return {name for main in parameters for name in (main, *aliases[main])}

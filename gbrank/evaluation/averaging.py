@@ -40,7 +40,6 @@ def averaged(
             learning_rate=math.nan,  # members have their own, and what follows
             colsample=None,
             extra_trees=None,
-            signs=[],
             progress=None,
             evals_result=EvalsResult(),
             sigmas=np.array([]),

@@ -90,7 +90,7 @@ def ranker_from_name(
             params |= {"bootstrap_type": "Bernoulli", "subsample": subsample}
         kept = {name: budget[name] for name in ("n_estimators", "early_stopping_rounds")}
         return CatBoostPeer(loss, **kept, params=params)
-    budget |= {"min_child_samples": min_child_samples, "extra_trees": False, "monotone": "free"}
+    budget |= {"min_child_samples": min_child_samples, "extra_trees": False}
     if booster in TRAINERS and colon:
         before, _, last = name.rpartition(":")
         if "=" in last:

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
-from gbrank.fit.signs import FEW
 from gbrank.ranker import GBRanker
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (  # tried after the ranker's own paramet
 )
 TUNED = (
     *("objective", "rate", "n_estimators", "num_leaves", "min_child_samples", "colsample"),
-    *("context", "extra_trees", "monotone"),
+    *("context", "extra_trees"),
 )
 OBJECTIVES = ("ranknet", "listmle", "lambda:ndcg")
 LARGEST_RATE = 0.3
@@ -42,8 +41,6 @@ def own_place(
     place = {"objective": str(ranker.objective), "rate": 1.0, "colsample": trees["colsample"]}
     for name in ("n_estimators", "num_leaves", "min_child_samples"):
         place[name] = getattr(ranker, name)
-    if ranker.monotone == "auto" and queries.n_queries in FEW:
-        place["monotone"] = "auto"
     if has_numbers:
         place["context"] = bool(ranker.context)
     if ranker.booster == "lightgbm":
@@ -72,7 +69,6 @@ def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
         "colsample": lambda: trial.suggest_float("colsample", min(0.2, own["colsample"]), 1.0),
         "context": lambda: choice("context", True, False),
         "extra_trees": lambda: choice("extra_trees", True, False),
-        "monotone": lambda: choice("monotone", "auto", "free"),
     }
     return {name: ask[name]() for name in TUNED if name in own}
 

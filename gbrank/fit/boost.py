@@ -23,7 +23,6 @@ from gbrank.fit.multipliers import Goal
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import Round, warn_of_short_patience
-from gbrank.fit.signs import with_signs
 from gbrank.parallel.collective import all_max
 
 PROBED = 5  # rounds whose time is measured
@@ -34,7 +33,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     """Train a ranker's trees, and return all that the fit makes."""
     begin, seconds = perf_counter(), _checked_limit(ranker, options)
     with in_use(options.checkpoint):
-        plan, held_out = with_signs(plan_boosting(ranker, data, options))
+        plan = plan_boosting(ranker, data, options)
         if seconds is not None:
             plan = _in_time(plan, begin + seconds)
         patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
@@ -62,7 +61,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             f"min_child_samples={ranker.min_child_samples}, features without variation, or "
             "gradients too small (a narrow sigma)?"
         )
-    warn_if_behind(plan, scores, held_out)
+    warn_if_behind(plan, scores)
     judged = plan.valid[0] if plan.valid else plan.rows
     if plan.start is None and judged.init_score is not None:
         scores = scores - judged.init_score  # which are not part of the model
@@ -81,7 +80,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         learning_rate=rate,
         colsample=plan.settings.colsample,
         extra_trees=plan.settings.extra_trees,
-        signs=plan.settings.signs,
         position_bias=biases,
         position_report=plan.positions,
         calibration=calibration,

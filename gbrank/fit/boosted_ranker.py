@@ -50,7 +50,6 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     colsample: float | None = real(None, 0, 1, open_low=True, optional=True)
     extra_trees: bool | None = choice(None, [True, False, None])
     reg_lambda: float = real(0.0, 0)
-    monotone: str = choice("auto", ["auto", "free"])
     position_model: str = choice("auto", ["auto", "free"])
     sigma: Sigma | None = None
     curvature: str = "own"

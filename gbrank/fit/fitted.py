@@ -114,7 +114,6 @@ class FittedTrees(FittedRounds):
     )
     colsample: float | None = saved(lambda share: share, default=None)
     extra_trees: bool | None = saved(lambda flag: flag, default=None)
-    signs: list[int] = saved(list, default_factory=list)
     progress: Progress | None = saved(lambda given: given and Progress(**given), default=None)
     data: dict[str, dict[str, int]] = saved(dict, default_factory=dict)
     context: Context = saved(Context.restored, default_factory=Context)

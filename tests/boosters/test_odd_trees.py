@@ -79,8 +79,7 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def made(booster: str, **params: Any) -> GBRanker:
     """Return a ranker of a few trees, not fitted."""
     defaults = {"objective": "ranknet", "n_estimators": 4, "num_leaves": 8, "learning_rate": 0.3,
-                "min_child_samples": 3, "colsample": 1.0, "extra_trees": False,
-                "monotone": "free"}  # fmt: skip
+                "min_child_samples": 3, "colsample": 1.0, "extra_trees": False}  # fmt: skip
     return GBRanker(booster=booster, random_state=0, n_jobs=1, **defaults | params)
 
 

@@ -96,9 +96,7 @@ def test_leaves_count_documents_that_are_drawn(booster: str) -> None:
 
 def test_initial_scores_in_single_precision() -> None:
     """Equal ones are told apart where they need be: nowhere. Those far from 0 are not."""
-    ranker = GBRanker(
-        "ranknet", n_estimators=2, booster="xgboost", monotone="free", n_jobs=1, random_state=0
-    )
+    ranker = GBRanker("ranknet", n_estimators=2, booster="xgboost", n_jobs=1, random_state=0)
     expected = ranker.fit(X, Y, qid=QID).predict(X)
     for level in (1e-3, 1.0, 1000.0):
         level_scores = np.full(len(Y), level)
@@ -119,9 +117,7 @@ def test_initial_scores_in_single_precision() -> None:
 def test_names_that_a_booster_could_not_write(booster: str, names: list[Any]) -> None:
     """Equal as text, or with its format's own signs: they stay names of gbrank's."""
     frame = pd.DataFrame(X[:, :2], columns=names)
-    ranker = GBRanker(
-        "ranknet", n_estimators=2, booster=booster, random_state=0, n_jobs=1, monotone="free"
-    )
+    ranker = GBRanker("ranknet", n_estimators=2, booster=booster, random_state=0, n_jobs=1)
     ranker.fit(frame, Y, qid=QID)
     assert np.ptp(ranker.predict(frame)) > 0
     if len({str(name) for name in names}) == 2:

@@ -83,7 +83,7 @@ def test_tradeoff_by_time_and_on_files(folder: Path, capsys: pytest.CaptureFixtu
 
 def test_report_against_a_column_with_a_judge(folder: Path) -> None:
     """Labels of people are missing where they have not judged; training data have no judge."""
-    given = {"n_estimators": 3, "monotone": "free", "n_jobs": 1}
+    given = {"n_estimators": 3, "n_jobs": 1}
     GBRanker(**given).fit(FRAME.assign(margin=abs(X[:, 1])), Y, qid=QID).save("own")
     command = "report few.parquet --model own --against live --judged-by llm --docid sku"
     assert run(command, "--train", "train.parquet", "--html", "r.html") == 0
@@ -132,12 +132,12 @@ def _ap(y: np.ndarray, scores: np.ndarray) -> float:
 
 def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Names in the table, and in what is said of a pair; the rank by another, whatever it is."""
-    GBRanker(n_estimators=3, monotone="free", n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
+    GBRanker(n_estimators=3, n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
     command = "explain all.parquet --model own --query 3 --docid sku"
     lines = [f"{query} Q0 s{row} 1 {-row} turned" for row, query in enumerate(QID)]
     (folder / "turned.run").write_text("\n".join(lines))
     more = FRAME.assign(margin=abs(X[:, 1]))
-    wide = GBRanker(n_estimators=3, monotone="free", n_jobs=1).fit(more, Y, qid=QID)
+    wide = GBRanker(n_estimators=3, n_jobs=1).fit(more, Y, qid=QID)
     wide.save("wide")
     by = {"live": X[24:32, 0], "wide": wide.predict(more[24:32]), "turned.run": -np.arange(8)}
     for other, scores in by.items():

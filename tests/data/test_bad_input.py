@@ -33,7 +33,6 @@ def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any
     """Return a small ranker."""
     defaults = {
         "n_estimators": 5,
-        "monotone": "free",
         "random_state": 0,
         "n_jobs": 1,
         "min_child_samples": 5,

@@ -38,7 +38,6 @@ RANKERS = [
         n_estimators=4,
         num_leaves=6,
         min_child_samples=5,
-        monotone="free",
         random_state=0,
         n_jobs=1,
     ),

@@ -316,7 +316,6 @@ def test_data_frames(client: Any) -> None:
     parts = dd.from_pandas(frame, npartitions=5)
     features = ["a", "b", "c", "town"]
     params: dict[str, Any] = {"booster": "xgboost", "n_estimators": 8, "random_state": 0}
-    params["monotone"] = "free"
     local = GBRanker(n_jobs=1, **params).fit(frame[features], Y, qid=QID)
     found = DaskGBRanker(**params).fit(parts[features], parts["y"], qid=parts["qid"])
     assert list(found.feature_names_in_) == features

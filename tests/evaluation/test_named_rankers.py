@@ -33,7 +33,7 @@ def test_names_of_gbranks_rankers(name: str, booster: str, objective: Any) -> No
     expected = GBRanker(
         objective, booster=booster, n_estimators=5000, learning_rate=0.05, num_leaves=7,
         min_child_samples=20, subsample=0.8, colsample=0.7, extra_trees=False,
-        early_stopping_rounds=100, monotone="free", eval_metric="ap",
+        early_stopping_rounds=100, eval_metric="ap",
     )  # fmt: skip
     assert ranker.get_params() == expected.get_params()
 

@@ -25,7 +25,7 @@ from gbrank.evaluation.pareto import _rankers, _Split
 X, Y, QID = make_cubic(80, n_documents=10, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
 MARGIN[::11] = np.nan
-RANKER = GBRanker(n_estimators=30, monotone="free", random_state=0, n_jobs=1)
+RANKER = GBRanker(n_estimators=30, random_state=0, n_jobs=1)
 MEASURE = "ndcg@10[margin]"
 GOAL: dict[str, Any] = {"measure": MEASURE, "labels": {"margin": MARGIN}, "progress": False}
 

@@ -17,7 +17,7 @@ from gbrank.evaluation.search_space import placed
 from gbrank.fit.loop import FitInterrupted
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
-RANKER = GBRanker(n_estimators=8, min_child_samples=5, monotone="free", random_state=0, n_jobs=1)
+RANKER = GBRanker(n_estimators=8, min_child_samples=5, random_state=0, n_jobs=1)
 OPTIONS: dict[str, Any] = {"ranker": RANKER, "folds": 2, "n_trials": 7, "progress": False}
 NDCG = get_measure("ndcg@10")
 SPLIT = list(QueryKFold(2, shuffle=True, random_state=0).split(None, qid=QID))

@@ -33,7 +33,7 @@ QID = np.arange(N) // 20
 @cache
 def fitted(booster: str, missing: bool) -> GBRanker:
     """Return a small ranker."""
-    params: dict[str, Any] = {"n_estimators": 8, "num_leaves": 8, "monotone": "free", "n_jobs": 1}
+    params: dict[str, Any] = {"n_estimators": 8, "num_leaves": 8, "n_jobs": 1}
     return GBRanker(booster=booster, random_state=0, **params).fit(
         X if missing else np.nan_to_num(X), Y, qid=QID
     )
@@ -327,7 +327,7 @@ def test_scores_may_differ_as_sums_in_single_precision_do(
 ) -> None:
     """By 2 (n_trees + 1) 2**-24 times the leaf of one tree, and no more; the largest is told."""
     path = tmp_path / "model"
-    params: dict[str, Any] = {"n_estimators": 1, "monotone": "free", "n_jobs": 1}
+    params: dict[str, Any] = {"n_estimators": 1, "n_jobs": 1}
     ranker = GBRanker(**params, random_state=0).fit(X, Y, qid=QID)
     export_model(ranker, path, "vespa-lightgbm")
     scores = ReadTrees.scores

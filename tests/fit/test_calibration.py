@@ -38,7 +38,6 @@ def make(objective: str = "lambda:ndcg+pointwise", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {
         "n_estimators": 25,
-        "monotone": "free",
         "num_leaves": 6,
         "random_state": 0,
         "n_jobs": 1,

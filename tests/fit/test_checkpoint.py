@@ -520,7 +520,6 @@ def test_the_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     data = tmp_path / "train.txt"
     data.write_text("\n".join(lines) + "\n")
     command = ["train", str(data), "--n-estimators", "9", "--subsample", "0.7", "--n-jobs", "1"]
-    command += ["--monotone", "free"]  # what would train more rankers
     checkpoint = ["--checkpoint", str(tmp_path / "ck"), "--checkpoint-rounds", "2"]
     assert main([*command, "--model", str(tmp_path / "whole")]) == 0
     with pytest.MonkeyPatch.context() as patch:

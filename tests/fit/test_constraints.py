@@ -19,7 +19,7 @@ from gbrank.fit.multipliers import DAMPING, SUM_OF_STEPS, TOLERANCE, Multipliers
 X, Y, QID = make_cubic(120, n_documents=12, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
 LABELS = {"margin": MARGIN}
-SMALL: dict[str, Any] = {"n_estimators": 40, "monotone": "free", "random_state": 0, "n_jobs": 1}
+SMALL: dict[str, Any] = {"n_estimators": 40, "random_state": 0, "n_jobs": 1}
 MEASURE = "ndcg@10[margin]"
 
 

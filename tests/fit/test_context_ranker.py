@@ -36,7 +36,6 @@ ALL = ["difference", "rank", "zscore", "mean", "gap", "size"]
 SMALL: dict[str, Any] = {
     "n_estimators": 8,
     "num_leaves": 7,
-    "monotone": "free",
     "random_state": 0,
     "n_jobs": 1,
 }

@@ -16,7 +16,7 @@ RATE = 0.0694365  # 15 √(600 / 70,000) / 20
 
 def fit(objective: str = "lambdarank", **params: Any) -> GBRanker:
     """Return a fitted ranker."""
-    params = {"n_estimators": ROUNDS, "monotone": "free", "n_jobs": 1, "random_state": 0} | params
+    params = {"n_estimators": ROUNDS, "n_jobs": 1, "random_state": 0} | params
     ranker = GBRanker(objective, **params)
     return ranker.fit(X, Y, qid=QID)
 

@@ -32,7 +32,7 @@ def kept(curve: list[float], rounds: int) -> int:
 )
 def test_auto(booster: str, params: dict[str, Any], rounds: int, patience: int) -> None:
     """Means over min(n_estimators / 4, 3 / learning_rate) rounds; the best one is kept."""
-    common = {"booster": booster, "monotone": "free", "random_state": 0, "n_jobs": 1}
+    common = {"booster": booster, "random_state": 0, "n_jobs": 1}
     ranker = GBRanker(**common, **params, early_stopping_rounds="auto").fit(X, Y, qid=QID, **VALID)
     curve = ranker.evals_result_["valid_0"]["ndcg@10"]
     best = kept(curve, rounds)
@@ -55,7 +55,7 @@ def test_a_warning_of_a_short_patience() -> None:
     """It names the rate; "auto", longer patience and no early stopping have none."""
 
     def fit(**params: Any) -> None:
-        ranker = GBRanker("ranknet", monotone="free", n_jobs=1, random_state=0, **params)
+        ranker = GBRanker("ranknet", n_jobs=1, random_state=0, **params)
         ranker.fit(X, Y, qid=QID, **VALID)
 
     with pytest.warns(UserWarning, match=r"rounds=19 is short .* 0\.1: .*'auto', or at least 20"):

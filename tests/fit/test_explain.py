@@ -28,7 +28,6 @@ def fitted(table: Any = X, booster: str = "lightgbm", **params: Any) -> GBRanker
     """Return a small ranker."""
     defaults = {
         "n_estimators": 20,
-        "monotone": "free",
         "num_leaves": 8,
         "random_state": 0,
         "n_jobs": 1,

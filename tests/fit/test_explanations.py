@@ -34,7 +34,6 @@ FRAME.loc[::7, "b"] = np.nan
 SMALL: dict[str, Any] = {
     "n_estimators": 6,
     "min_child_samples": 3,
-    "monotone": "free",
     "n_jobs": 1,
     "random_state": 0,
 }

@@ -17,7 +17,7 @@ MEASURE = "ndcg[margin]"
 
 
 def ranker(**params: Any) -> GBRanker:
-    given = {"n_estimators": 20, "monotone": "free", "random_state": 0, "n_jobs": 1} | params
+    given = {"n_estimators": 20, "random_state": 0, "n_jobs": 1} | params
     return GBRanker("ranknet", **given)
 
 
@@ -30,7 +30,6 @@ WHOLES: dict[str, Callable[[], object]] = {
     "a fit for a constraint alone": lambda: ranker(constraints=[f"{MEASURE} >= 0.9 of best"]).fit(
         X, Y, qid=QID, labels=LABELS
     ),
-    "signs that are tried": lambda: ranker(monotone="auto").fit(X, Y, qid=QID),
     "a start": lambda: ranker(init="regression", n_estimators=40).fit(X, Y, qid=QID),
     "a trade-off": front,
 }

@@ -23,9 +23,7 @@ LIMIT = 30  # seconds until a test says that something waits for ever
 
 
 def make() -> GBRanker:
-    return GBRanker(
-        "ranknet", n_estimators=2, monotone="free", n_jobs=1, random_state=0, min_child_samples=3
-    )
+    return GBRanker("ranknet", n_estimators=2, n_jobs=1, random_state=0, min_child_samples=3)
 
 
 def fit(folder: Path, **options: Any) -> GBRanker:

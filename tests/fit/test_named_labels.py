@@ -34,7 +34,6 @@ QUERIES = Queries.from_qid(QID)
 SMALL: dict[str, Any] = {
     "n_estimators": 8,
     "min_child_samples": 5,
-    "monotone": "free",
     "random_state": 0,
     "n_jobs": 1,
 }

@@ -39,7 +39,7 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {"n_estimators": 10, "monotone": "free", "random_state": 0, "n_jobs": 1}
+    defaults = {"n_estimators": 10, "random_state": 0, "n_jobs": 1}
     return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
 
 

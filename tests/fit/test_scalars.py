@@ -16,7 +16,6 @@ X, Y, QID = make_cubic(20, n_documents=10, n_features=3, random_state=0)
 SMALL: dict[str, Any] = {
     "n_estimators": 2,
     "min_child_samples": 3,
-    "monotone": "free",
     "n_jobs": 1,
     "random_state": 0,
 }

@@ -52,7 +52,6 @@ def make(booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {
         "n_estimators": 8,
-        "monotone": "free",
         "random_state": 0,
         "n_jobs": 1,
         "min_child_samples": 5,

@@ -12,7 +12,7 @@ from gbrank.fit import boost, rounds
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 SMALL: dict[str, Any] = {
-    "min_child_samples": 3, "monotone": "free", "n_jobs": 1, "random_state": 0,
+    "min_child_samples": 3, "n_jobs": 1, "random_state": 0,
 }  # fmt: skip
 
 

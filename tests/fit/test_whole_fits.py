@@ -32,9 +32,7 @@ ATTRIBUTES = (
 
 
 def boosted() -> GBRanker:
-    return GBRanker(
-        "ranknet", n_estimators=3, monotone="free", n_jobs=1, random_state=0, min_child_samples=2
-    )
+    return GBRanker("ranknet", n_estimators=3, n_jobs=1, random_state=0, min_child_samples=2)
 
 
 def refit(ranker: Any) -> Any:

@@ -36,7 +36,7 @@ def _close() -> Iterator[None]:
 def fitted(objective: str = "approx:ndcg", **params: Any) -> GBRanker:
     """Return a small ranker, measured on validation data."""
     defaults = {
-        "n_estimators": 15, "init": "zero", "monotone": "free", "random_state": 0, "n_jobs": 1,
+        "n_estimators": 15, "init": "zero", "random_state": 0, "n_jobs": 1,
         "validation_fraction": 0.3,
     }  # fmt: skip
     return GBRanker(objective, **{**defaults, **params}).fit(X, Y, qid=QID)

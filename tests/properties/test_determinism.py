@@ -32,7 +32,7 @@ TRAIN = QID < 80
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 CASES: dict[str, dict[str, Any]] = {
-    "plain": {"monotone": "auto"},
+    "plain": {},
     "documents": {"subsample": 0.6, "colsample": 0.7},
     "queries": {"subsample": 0.5, "subsample_by": "query"},
     "annealed": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
@@ -48,7 +48,7 @@ def fit(
     booster: str, rows: Any = TRAIN, table: Any = X, n_jobs: int = 1, **params: Any
 ) -> GBRanker:
     """Return a small ranker, fitted on some of the rows, judged on the others."""
-    defaults = {"n_estimators": 12, "random_state": 5, "min_child_samples": 5, "monotone": "free"}
+    defaults = {"n_estimators": 12, "random_state": 5, "min_child_samples": 5}
     ranker = GBRanker(**{**defaults, **params}, booster=booster, n_jobs=n_jobs)
     return ranker.fit(
         table[rows], Y[rows], qid=QID[rows], eval_set=[(table[~TRAIN], Y[~TRAIN])],

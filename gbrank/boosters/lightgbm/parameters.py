@@ -87,7 +87,6 @@ def _given(settings: TreeSettings) -> Params:
         "feature_pre_filter": False,
         "verbosity": -1,
         **sampling,
-        **({"monotone_constraints": settings.signs} if settings.signs else {}),
         "boosting": "gbdt",
     }
 

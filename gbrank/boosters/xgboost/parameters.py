@@ -46,7 +46,6 @@ def tree_params(settings: TreeSettings) -> Params:
         "nthread": settings.n_jobs,
         "seed_per_iteration": seed_each_round,  # draws depend on seed and round only
         "disable_default_eval_metric": True,
-        **({"monotone_constraints": tuple(settings.signs)} if settings.signs else {}),
     }
 
 

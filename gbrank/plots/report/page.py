@@ -22,7 +22,7 @@ from gbrank.data.schema import Features, Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.evaluation.statistics import Both
 from gbrank.fit.arguments import Ids
-from gbrank.fit.best_feature import best_feature, lead, some_correlations
+from gbrank.fit.best_feature import best_feature, lead
 from gbrank.fit.estimator import BaseRanker
 from gbrank.measures.judges import both_values, queries_of_people, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -161,7 +161,7 @@ def report(
         column=docid or "row",
         rows=rows,
         both=both,
-        best=best_feature(schema, some_correlations(seen), seen, chosen[0]),
+        best=best_feature(schema, seen, seen, chosen[0]),
     )
     sections, facts = _sections(judged, segments, training)
     title = " against ".join(model.name for model in judged.models)
