@@ -47,11 +47,11 @@ from gbrank.commands.outputs import check_picture
 from gbrank.commands.parameters import add_parameters, given_parameters, parameters_of
 from gbrank.commands.shared import add, add_plugin, import_plugins, printable, write_picture
 from gbrank.commands.splits import add_split, read_split
+from gbrank.commands.table_files import is_table, read_table
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import refuse_twice, unknown_name
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
-from gbrank.datasets.table_files import Tables, is_table
 from gbrank.evaluation import Comparison, Dataset, compare_rankers, ranker_from_name, read_folds
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
@@ -131,7 +131,7 @@ def _read_all(
     one = len(paths) == 1 and not Path(paths[0]).is_dir()
     if not one and (arguments.test or arguments.time is not None):
         raise ArgumentError("data", "must be one file with --test or --time", f"{paths}")
-    known = Tables(paths).names if one and is_table(paths[0]) else []
+    known = [*read_table(paths[0])] if one and is_table(paths[0]) else []
     columns = [name for name in names if name in known and name not in given]
     datasets = [_read(arguments, path, columns, given) for path in paths]
     return datasets, given
@@ -144,14 +144,13 @@ def _read(
     if Path(path).is_dir():
         return read_folds(path)
     taken = [*columns, *([] if arguments.docid is None else [arguments.docid])]
-    data, folds, others = read_split(arguments, [path], taken=taken)
+    data, folds, others = read_split(arguments, path, taken=taken)
     given.update((name, others[name]) for name in columns)
     X = data.X
     for name in arguments.categorical_feature or ():  # LightGBM and XGBoost know them by the type
-        if name not in X.column_names:
-            raise unknown_name("column (categorical_feature)", name, X.column_names)
-        values = X[name].cast("string").dictionary_encode()
-        X = X.set_column(X.column_names.index(name), name, values)
+        if name not in X:
+            raise unknown_name("column (categorical_feature)", name, [*X])
+        X = X.assign(**{name: X[name].astype("string").astype("category")})
     docid = others.get(arguments.docid)
     name = printable(Path(path).name)
     return Dataset(name, X, data.y, data.qid, 5 if folds is None else folds, docid=docid)

@@ -12,7 +12,6 @@ from gbrank.common.files import refuse_stream
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, rotations
 from gbrank.datasets import read_letor
-from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.text_files import StrPath
 from gbrank.evaluation.dataset import Dataset
 
@@ -62,7 +61,7 @@ def read_folds(path: StrPath) -> Dataset:
         if len(files) < 3:
             raise ValueError(f"{folder} must hold at least 3 parts, got {len(files)}.")
         parts = [_read(file) for file in files]
-        X, y, qid = stack_files(files, parts)
+        X, y, qid = _stacked(files, parts)
         part = np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts])
         folds = list(rotations(part))
     elif folders := [file for file in _numbered(folder, r"Fold(\d+)") if file.is_dir()]:
@@ -77,6 +76,23 @@ def read_folds(path: StrPath) -> Dataset:
 def _read(file: Path, n_features: int | None = None) -> tuple[Any, Any, Any]:
     refuse_stream(file)
     return read_letor(file, n_features=n_features)
+
+
+def _stacked(files: list[Path], parts: list[tuple[Any, Any, Any]]) -> tuple[Any, Any, Any]:
+    """Return what files hold as if they were one; no query may be in two."""
+    matrices, y, qid = zip(*parts, strict=True)
+    file_of: dict[str, Path] = {}
+    for file, own in zip(files, qid, strict=True):
+        queries = dict.fromkeys(map(str, np.unique(own).tolist()), file)
+        for query in sorted(queries.keys() & file_of.keys()):
+            raise ValueError(
+                f"query {query} is both in {file_of[query]} and in {file}: a query must not be "
+                "split over files."
+            )
+        file_of |= queries
+    width = max(X.shape[1] for X in matrices)  # a file need not mention the last features
+    stacked = np.vstack([np.pad(X, ((0, 0), (0, width - X.shape[1]))) for X in matrices])
+    return stacked, np.concatenate(y), np.concatenate(qid)
 
 
 def _numbered(folder: Path, pattern: str) -> list[Path]:
