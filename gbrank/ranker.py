@@ -39,9 +39,8 @@ class GBRanker(ExplainedRanker):
     Parameters
     ----------
     objective : str, Objective or callable
-        What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), a
-        function of one query (see `custom_objective`), or a booster's own objective, such as
-        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default, "noisy:ndcg", is LambdaRank
+        What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), or a
+        function of one query (see `custom_objective`). The default, "noisy:ndcg", is LambdaRank
         whose weights are means over noisy rankings: docs/defaults.md says why.
     booster : {"lightgbm", "xgboost"}
         What grows the trees.
@@ -293,8 +292,7 @@ class GBRanker(ExplainedRanker):
             `callbacks` ended the fit, the same call gives its model again, and one with other
             callbacks, or none, goes on. The checkpoint of another fit is refused, and so are the
             few parameters under which a booster keeps a state of its own, such as
-            ``boosting="dart"``, or sampling by a booster's own objective. Delete it once the model
-            is saved.
+            ``boosting="dart"``. Delete it once the model is saved.
         checkpoint_rounds : int
             Rounds between two checkpoints. Each one writes all trees and, with LightGBM, 8 bytes
             for each document of training and validation; the data are hashed once. What `init`

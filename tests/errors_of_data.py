@@ -46,7 +46,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("y", "NDCG()(np.ma.masked_equal([1, 0], 0), [0, 1])"),
         ("labels", "GBRanker(n_jobs=1).fit(X, 0 * y, qid=qid)"),
         ("position", "GBRanker().fit(X, y, qid=qid, position=0 * y)"),
-        ("position", "GBRanker('lightgbm:lambdarank').fit(X, y, qid=qid, position=1 + 0 * y)"),
     ],
     "Data frames in parts": [
         ("frame", "split_frame(X)"),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.best_rate import BestRate
-from benchmarks.studies.peers import PEERS
+from benchmarks.studies.peers import PEERS, ranker_of_name
 from benchmarks.studies.study import options, publish
 from benchmarks.writing import SITE
 from gbrank import compare_rankers
-from gbrank.evaluation import ranker_from_name, read_folds
+from gbrank.evaluation import read_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\
@@ -51,7 +51,7 @@ if __name__ == "__main__":
     if arguments.artificial:
         datasets += [cubic_queries(n, m, f"{n} x {m}") for n, m in SIZES]
     comparison = compare_rankers(
-        {name: BestRate(ranker_from_name(name), RATES) for name in (*OURS, *THEIRS)},
+        {name: BestRate(ranker_of_name(name), RATES) for name in (*OURS, *THEIRS)},
         datasets,
         seeds=2,
         results=arguments.results,

@@ -12,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from benchmarks.studies.peers import ranker_of_name
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank import GBRanker, LinearRanker, get_measure
@@ -60,7 +61,7 @@ def systems(data: Dataset) -> tuple[Vector, Queries, dict[str, Vector]]:
     params: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
     rankers = {
         "default": GBRanker(**params),
-        "lightgbm": GBRanker("lightgbm:lambdarank", n_estimators=100, **params),
+        "lightgbm": ranker_of_name("lightgbm:lambdarank", n_estimators=100),
         "linear": LinearRanker("regression"),
     }
     scores = {name: ranker.fit(seen, **options).predict(X) for name, ranker in rankers.items()}

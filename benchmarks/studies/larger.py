@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.studies.paired import against_first
-from benchmarks.studies.peers import ALL_PAIRS
+from benchmarks.studies.peers import ALL_PAIRS, ranker_of_name
 from benchmarks.studies.sizes import MEASURE, with_exchanged_labels
 from benchmarks.studies.study import UNSAMPLED, parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import make_cubic
-from gbrank.evaluation import LabelledDocuments, ranker_from_name
+from gbrank.evaluation import LabelledDocuments
 
 RATES = (0.05, 0.1, 0.2, 0.3)  # the first on flights alone, whose labels are noisy
 RANKERS = (
@@ -113,7 +113,7 @@ def ranker(name: str, rate: float, rounds: int) -> Any:
     """Return an unfitted ranker of this study, on one thread."""
     given = UNSAMPLED | {"learning_rate": rate, "n_estimators": rounds}
     given["early_stopping_rounds"] = PATIENCE
-    return ranker_from_name(name, **given).set_params(n_jobs=1)
+    return ranker_of_name(name, **given).set_params(n_jobs=1)
 
 
 def curve_of(name: str, rate: float, rounds: int, data: Data, file: Path) -> Curve:

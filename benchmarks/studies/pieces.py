@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.studies.peers import ALL_PAIRS
+from benchmarks.studies.peers import ALL_PAIRS, ranker_of_name
 from benchmarks.studies.study import UNSAMPLED, options, publish
 from gbrank import GBRanker, compare_rankers, custom_objective
 from gbrank.common.arrays import Vector
-from gbrank.evaluation import ranker_from_name, read_folds
+from gbrank.evaluation import read_folds
 from gbrank.objectives.objective import Objective
 
 RATES = (0.1, 0.2)
@@ -103,10 +103,10 @@ if __name__ == "__main__":
     parser.add_argument("--queries", type=int, default=QUERIES, help="two fifths to train on")
     parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
-    rankers = {name: ranker_from_name(name, **UNSAMPLED) for name in NAMES}
+    rankers = {name: ranker_of_name(name, **UNSAMPLED) for name in NAMES}
     for name in ("lambda", "noisy"):
         for piece, switches in PIECES.items():
-            own = ranker_from_name("lambda:ndcg", **UNSAMPLED)
+            own = ranker_of_name("lambda:ndcg", **UNSAMPLED)
             own.set_params(objective=with_pieces(name == "noisy", *switches))
             rankers[f"{name}{piece}"] = own
     run = partial(compare_rankers, results=arguments.results, n_jobs=arguments.jobs)

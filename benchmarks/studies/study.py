@@ -21,9 +21,10 @@ import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
+from benchmarks.studies.peers import ranker_of_name
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import compare_rankers, split_frame
-from gbrank.evaluation import Comparison, Dataset, LabelledDocuments, ranker_from_name, read_folds
+from gbrank.evaluation import Comparison, Dataset, LabelledDocuments, read_folds
 
 QUERIES = 3750  # of artificial data
 ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
@@ -71,7 +72,7 @@ def study(
     parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
     built = {
-        name: ranker_from_name(ranker) if isinstance(ranker, str) else ranker
+        name: ranker_of_name(ranker) if isinstance(ranker, str) else ranker
         for name, ranker in rankers.items()
     }
     runs = [(built, [read_folds(folder) for folder in arguments.data], arguments.seeds)]

@@ -12,18 +12,17 @@ column of tables, which is then no feature. With --time, the queries of a table 
 of this column: each fold tests on later queries than it trains on. With --valid
 and --test there is one fold, of files.
 
-A ranker that is trained is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or
-XGBoost's own ("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which
-takes all pairs, "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder holds
-S1.txt, S2.txt, ..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's do; the
-queries of a single file are divided into five folds.
+A ranker that is trained is an objective of gbrank's ("lambda:ndcg+pointwise"), "lightgbm" or
+"xgboost" with its own defaults, or an objective of CatBoost's ("catboost:YetiRank"). A data folder
+holds S1.txt, S2.txt, ..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's
+do; the queries of a single file are divided into five folds.
 
 With --results, the same command goes on where it was stopped.
 
 For example:
 
   gbrank compare --seeds 1 --n-estimators 100
-  gbrank compare --data mq2008 ohsumed --rankers lambda:ndcg lightgbm:lambdarank \
+  gbrank compare --data mq2008 ohsumed --rankers lambda:ndcg lightgbm \
       --measures ndcg@10 map --results results --json comparison.json --picture comparison.png
   gbrank compare --data data.parquet --label grade --qid query --drop url
   gbrank compare --learning-rate 0.1 --seconds-picture seconds.png
@@ -57,7 +56,7 @@ from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 
-RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
+RANKERS = (DEFAULT_OBJECTIVE, "lightgbm", "xgboost")
 MEASURES = ("ndcg@10",)
 CUBIC_QUERIES = 200
 

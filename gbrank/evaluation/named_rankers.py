@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gbrank.boosters import TRAINERS
-from gbrank.common.grammar import parse_options
+from gbrank.common.extras import needed
 from gbrank.evaluation.catboost import CatBoostPeer
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.objective_registry import get_objective
@@ -24,16 +23,14 @@ def ranker_from_name(
     subsample: float = 0.8,
     colsample: float = 0.7,
     early_stopping_rounds: int = 100,
-) -> GBRanker | CatBoostPeer:
-    """Return an unfitted ranker, which has the same budget whatever its name.
+) -> Any:
+    """Return an unfitted ranker; those of gbrank and CatBoost have the same budget.
 
     Parameters
     ----------
     name : str
-        An objective of gbrank's, such as "lambda:ndcg+pointwise"; LightGBM's or XGBoost's own, such
-        as "lightgbm:rank_xendcg" or "xgboost:rank:map", on their own trees, with parameters of the
-        booster's after one more colon, as in
-        "lightgbm:lambdarank:lambdarank_truncation_level=10000"; or one of CatBoost's, such as
+        An objective of gbrank's, such as "lambda:ndcg+pointwise"; "lightgbm" or "xgboost", whose
+        rankers come with their own defaults; or an objective of CatBoost's, such as
         "catboost:YetiRank" or "catboost:StochasticRank:metric=NDCG".
     eval_metric : str, Measure or callable
         What decides early stopping; of CatBoost's, their own NDCG@10 does.
@@ -45,8 +42,7 @@ def ranker_from_name(
         Largest number of leaves of a tree. CatBoost's own trees are symmetric; they get the depth
         nearest to its logarithm.
     min_child_samples : int
-        Smallest number of documents in a leaf. CatBoost's symmetric trees have no such limit, nor
-        do XGBoost's own objectives, which limit curvature.
+        Smallest number of documents in a leaf. CatBoost's symmetric trees have no such limit.
     subsample : float in ]0, 1]
         Share of the documents that each tree is grown on.
     colsample : float in ]0, 1]
@@ -56,7 +52,7 @@ def ranker_from_name(
 
     Returns
     -------
-    GBRanker or CatBoostPeer
+    GBRanker, LGBMRanker, XGBRanker or CatBoostPeer
 
     Raises
     ------
@@ -68,11 +64,15 @@ def ranker_from_name(
     Examples
     --------
     >>> from gbrank.evaluation import ranker_from_name
-    >>> ranker_from_name("lightgbm:lambdarank", n_estimators=50).num_leaves
+    >>> ranker_from_name("lambdarank", n_estimators=50).num_leaves
     15
     """
     if not isinstance(name, str):
         raise TypeError(f"ranker must be a name such as 'lambda:ndcg@10', got {name!r}.")
+    if name == "lightgbm":
+        return needed("lightgbm").LGBMRanker(verbosity=-1)
+    if name == "xgboost":
+        return needed("xgboost").XGBRanker()
     budget: dict[str, Any] = {
         "eval_metric": eval_metric,
         "n_estimators": n_estimators,
@@ -82,8 +82,8 @@ def ranker_from_name(
         "colsample": colsample,
         "early_stopping_rounds": early_stopping_rounds,
     }
-    booster, colon, loss = name.partition(":")
-    if booster == "catboost" and colon:
+    library, colon, loss = name.partition(":")
+    if library == "catboost" and colon:
         params: dict[str, Any] = {"learning_rate": learning_rate, "rsm": colsample}
         params["depth"] = round(math.log2(num_leaves))
         if subsample < 1:
@@ -91,10 +91,5 @@ def ranker_from_name(
         kept = {name: budget[name] for name in ("n_estimators", "early_stopping_rounds")}
         return CatBoostPeer(loss, **kept, params=params)
     budget |= {"min_child_samples": min_child_samples, "extra_trees": False}
-    if booster in TRAINERS and colon:
-        before, _, last = name.rpartition(":")
-        if "=" in last:
-            name, budget["booster_params"] = before, parse_options(last, name)
-        return GBRanker(name, booster=booster, **budget)
     # An object, not its name: other processes may not have registered it.
     return GBRanker(get_objective(name), **budget)

@@ -24,7 +24,6 @@ from gbrank.evaluation.runner import run_tasks
 from gbrank.evaluation.statistics import common_queries, means
 from gbrank.evaluation.trial import Outcome, Task, Trial
 from gbrank.fit.arguments import Ids
-from gbrank.fit.boosted_ranker import built_in_of
 from gbrank.fit.constraints import Constraint
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
@@ -264,11 +263,6 @@ def _rankers(
     """Return the rankers to train, by name."""
     if ranker.constraints:
         raise ValueError(f"ranker must have no constraints, got {ranker.constraints!r}.")
-    if built_in_of(ranker) is not None:
-        raise ValueError(
-            "ranker must have an objective of gbrank, such as 'lambdarank', to be mixed with "
-            f"another, got objective={ranker.objective!r}."
-        )
     objective = get_objective(ranker.objective)
     raised = Constraint(measure, 1.0, True).objective(objective)
     terms = terms_of(objective)

@@ -83,6 +83,6 @@ def _try_all(tasks: Sequence[Task]) -> None:
                 fit_on_rows(ranker, data, data.rows(every), valid)
             except ArgumentError as error:
                 raise error.at(place) from None
-            except (ValueError, TypeError) as error:
+            except Exception as error:  # libraries have classes of their own
                 remedy = "Leave it out, or change the data."
                 raise ValueError(f"{place}{str(error).rstrip('.')}. {remedy}") from None

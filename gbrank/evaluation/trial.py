@@ -126,14 +126,16 @@ def taken_by(ranker: Any, arguments: Data, queries: Sequence[Queries]) -> Data:
     the like are refused.
     """
     taken = signature(getattr(ranker, "_final_estimator", ranker).fit).parameters
-    if "qid" in taken or any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+    if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
         return arguments
     left_out = {"qid", "eval_set", "eval_qid"} - set(taken)
     kept = {name: value for name, value in arguments.items() if name not in left_out}
-    if "group" in taken:
+    if "group" in taken and "qid" not in taken:
         kept["group"] = queries[0].sizes
         if "eval_set" in kept:
             kept["eval_group"] = [own.sizes for own in queries[1:]]
+        if "eval_X" in taken and "eval_set" in kept:  # as new versions of LightGBM want them
+            kept["eval_X"], kept["eval_y"] = zip(*kept.pop("eval_set"), strict=True)
     elif "group_id" in taken:
         kept["group_id"] = queries[0].index
         kept.pop("eval_set", None)

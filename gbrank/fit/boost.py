@@ -48,11 +48,9 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             whole = not (plan.valid or history.interrupted)
             scores = kept(_final_scores, plan, model, trainer if whole else None)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
-    progress = None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
-        if plan.gradients is not None:
-            progress = plan.gradients.hook.stages[-1].progress(history.best_round)
-            plan.gradients.bound.clear()  # frees memory for the calibration
+        progress = plan.gradients.hook.stages[-1].progress(history.best_round)
+        plan.gradients.bound.clear()  # frees memory for the calibration
         del trainer
     if not model.importances().any():
         warn_user(

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import GradientFunction, Steps
+from gbrank.boosters.interface import Steps
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed
@@ -156,7 +156,7 @@ class Loop:
     """The rounds of a fit, one after another."""
 
     trainer: Steps
-    derivatives: Callable[[int], GradientFunction | None]  # from a round
+    step: Callable[[int], None]  # trains a round
     rounds: int
     on_train: Evaluation | None = None
     on_valid: Sequence[Evaluation] = ()
@@ -204,7 +204,7 @@ class Loop:
     def _one_round(self) -> dict[str, str]:
         """Grow a tree, measure each set, and note the best round; return what the bar shows."""
         history, round = self.history, self.history.done
-        self.trainer.step(self.derivatives(round))
+        self.step(round)
         shown = {"sigma": f"{self.sigmas[round]:.3g}"} if round in self.sigmas else {}
         if self.on_train is not None:
             values = self.on_train.values(self.trainer.train_scores())
@@ -238,7 +238,7 @@ class Loop:
         """Return what callbacks are told of the round that has just ended."""
         history, round = self.history, self.history.done - 1
         best = history.best_round if self.on_valid else history.done
-        return Round(round, self.rounds, self.sigmas.get(round), history.last_values(), best)
+        return Round(round, self.rounds, self.sigmas[round], history.last_values(), best)
 
     def _keep_what_is_done(self) -> None:
         """Forget a round that was interrupted, and say how many the model keeps."""

@@ -41,7 +41,7 @@ class BoostingPlan:
     start: Any
     checkpoint: Checkpoint | None
     callbacks: Sequence[Callback]
-    gradients: Gradients | None  # none with a booster's own objective
+    gradients: Gradients
     shown: bool  # whether there is a bar
     on_train: Evaluation | None
     on_valid: list[Evaluation]
@@ -57,7 +57,7 @@ class BoostingPlan:
     @property
     def sigmas(self) -> dict[int, float]:
         """The sigma of each round that has one."""
-        return {} if self.gradients is None else self.gradients.hook.sigmas
+        return self.gradients.hook.sigmas
 
     @property
     def sizes(self) -> dict[str, dict[str, int]]:
@@ -81,9 +81,8 @@ class BoostingPlan:
             setattr(ranker, name, value)
         rate = learning_rate_of(ranker, self.rows.queries, self.start)
         settings = replace(self.settings, learning_rate=rate)
-        gradients = _gradients(ranker, self.rows, settings)
-        if gradients is not None:
-            gradients.go_on_from(self.start)
+        gradients = Gradients(ranker, self.rows, settings.seed)
+        gradients.go_on_from(self.start)
         return replace(
             self, ranker=ranker, settings=settings, gradients=gradients, multipliers=None
         )
@@ -111,13 +110,13 @@ class BoostingPlan:
                 self.multipliers.resume(history.results)
         return Loop(
             trainer,
-            self.gradients or (lambda round: None),
+            lambda round: trainer.step(self.gradients(round)),
             ranker.n_estimators,
             on_train=self.on_train,
             on_valid=self.on_valid,
             stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
             sigmas=self.sigmas,
-            hook=None if self.gradients is None else self.gradients.hook,
+            hook=self.gradients.hook,
             partner=self.multipliers,
             callbacks=self.callbacks,
             history=history,
@@ -135,7 +134,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
     rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
-    _refuse_together(ranker, settings, data, rows)
+    _refuse_together(data)
     baseline = _baseline(ranker, schema)
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
@@ -145,16 +144,15 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     multipliers = Multipliers.of(ranker, rows, valid)
     if multipliers is not None:
         trained.objective = multipliers.mixture(ranker.objective)
-    gradients = _gradients(trained, rows, settings)  # what is wrong shows before a start is fitted
+    gradients = Gradients(trained, rows, settings.seed)  # before a start is fitted: it may refuse
     TRAINERS[ranker.booster].check(settings, context.widened(schema))
     given = {**rows.as_given(tables[0]), "categorical_feature": data.categorical_feature}
-    start = fit_start(ranker, settings, [rows, *valid], given)
+    start = fit_start(ranker, [rows, *valid], given)
     settings = replace(settings, **chosen_trees(ranker, rows.queries, start))
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)
         rows, *valid = [from_start(start, schema.in_order(table), part) for table, part in parts]
-        if gradients is not None:
-            gradients.go_on_from(start)
+        gradients.go_on_from(start)
     shown = recorded = ranker._shows
     if saved is not None:
         saved.expect({"init": argument_hash("init", [part.init_score for part in (rows, *valid)])})
@@ -186,23 +184,8 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     )
 
 
-def _gradients(ranker: BoostedRanker, rows: Rows, settings: TreeSettings) -> Gradients | None:
-    return None if settings.built_in is not None else Gradients(ranker, rows, settings.seed)
-
-
-def _refuse_together(
-    ranker: BoostedRanker, settings: TreeSettings, data: FitData, rows: Rows
-) -> None:
+def _refuse_together(data: FitData) -> None:
     """Refuse arguments that are right by themselves, and not together."""
-    if settings.built_in is not None:
-        given = {"constraints": ranker.constraints, "position": "position" in data.training}
-        for name in given:
-            if given[name]:
-                raise ArgumentError(
-                    name,
-                    "must be None with a booster's own objective",
-                    f"objective={ranker.objective!r}: use one of gbrank, such as 'lambdarank'",
-                )
     validation = data.validation.values()
     if "init_score" in data.training and any("init_score" not in part for part in validation):
         raise ArgumentError(

@@ -36,8 +36,8 @@ class Round:
         The round, from 0.
     rounds : int
         How many there will be, if nothing ends them before.
-    sigma : float or None
-        The sigma of this round; None with a booster's own objective.
+    sigma : float
+        The sigma of this round.
     values : dict of str to dict of str to float
         ``values["valid_0"]["ndcg@10"]`` is the measure after this round; "train" is among the sets
         where `verbose` is set.
@@ -56,7 +56,7 @@ class Round:
 
     number: int
     rounds: int
-    sigma: float | None
+    sigma: float
     values: Mapping[str, Mapping[str, float]]
     best: int
 

@@ -13,7 +13,7 @@ from gbrank import compare_rankers, make_cubic, write_letor
 from gbrank.commands.cli import main
 from gbrank.evaluation import ranker_from_name, read_folds
 
-RANKERS = ["lambda:ndcg", "lightgbm:lambdarank"]
+RANKERS = ["lambda:ndcg", "lightgbm"]
 SMALL = ["--n-estimators", "5", "--min-child-samples", "3", "--seeds", "2", "--jobs", "1"]
 
 
@@ -75,7 +75,7 @@ def test_without_data(output: Callable[..., str], monkeypatch: pytest.MonkeyPatc
     lines = output(*SMALL).split("\n")
     assert lines[0] == "cubic, ndcg@10: 10 queries, 0 skipped"
     names = [line.split()[0] for line in lines[2:5]]
-    assert names == ["noisy:ndcg", "lightgbm:lambdarank", "xgboost:rank:ndcg"]
+    assert names == ["noisy:ndcg", "lightgbm", "xgboost"]
 
 
 def test_several_data_sets(data: Path, output: Callable[..., str], tmp_path: Path) -> None:
@@ -150,28 +150,18 @@ def test_catboost_is_optional(
     assert "pip install 'gbrank[catboost]'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("rankers", "message"),
-    [
-        ("ranknet lightgbm:lambdarank", "lightgbm:lambdarank on t.csv: .* label should be int"),
-    ],
-)
 def test_what_a_library_does_not_take_is_refused_before_any_fit(
-    rankers: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Fractions as labels in LightGBM: with the ranker, and a remedy."""
-    pytest.importorskip("catboost")
     monkeypatch.chdir(tmp_path)
-    lines = [f"{row % 3 / 2},{row // 4},{row},{'uv'[row % 2]}" for row in range(40)]
-    Path("t.csv").write_text("\n".join(["label,qid,x,shop", *lines]))
-    options = ["--results", "r", "--categorical", "shop", *SMALL, "--rankers", *rankers.split()]
+    lines = [f"{row % 3 / 2},{row // 4},{row}" for row in range(40)]
+    Path("t.csv").write_text("\n".join(["label,qid,x", *lines]))
+    options = ["--results", "r", *SMALL, "--rankers", "ranknet", "lightgbm"]
     assert main(["compare", "--data", "t.csv", *options]) == 1
     said = capfd.readouterr().err
-    before, _, after = message.partition(" .* ")
-    assert before in said
-    assert after in said
-    assert "Leave it out" in said
+    for part in ("lightgbm on t.csv: ", "label should be int", "Leave it out"):
+        assert part in said
     assert not Path("r").exists()
 
 
@@ -181,7 +171,7 @@ def test_the_picture_of_seconds(
     """It is drawn beside the table, which has the seconds too."""
     monkeypatch.setattr(gbrank.commands.compare, "CUBIC_QUERIES", 10)
     picture = tmp_path / "seconds.png"
-    rankers = ["--rankers", "ranknet", "lightgbm:lambdarank"]
+    rankers = ["--rankers", "ranknet", "lightgbm"]
     table = output(*rankers, "--seconds-picture", picture, *SMALL)
     assert "CPU s" in table.split("\n")[1]
     assert picture.stat().st_size > 5000

@@ -156,15 +156,11 @@ def test_constraints_on_labels_by_name(client: Any, booster: str) -> None:
 @pytest.mark.parametrize(
     ("objective", "booster", "init"),
     [
-        ("lightgbm:lambdarank", "lightgbm", None),
-        ("xgboost:rank:ndcg", "xgboost", None),
         ("listnet", "xgboost", "regression"),
         ("listnet", "lightgbm", GBRanker("ranknet", n_estimators=4).fit(X, Y, qid=QID)),
     ],
 )
-def test_the_boosters_own_objectives_and_other_starts(
-    client: Any, objective: str, booster: str, init: Any
-) -> None:
+def test_other_starts(client: Any, objective: str, booster: str, init: Any) -> None:
     params = {"booster": booster, "init": init, "n_estimators": 5} | LEAVES[booster]
     local = GBRanker(objective, n_jobs=1, **params).fit(X, Y, qid=QID)
     found = DaskGBRanker(objective, **params).fit(dask(X), dask(Y), qid=dask(QID))

@@ -118,7 +118,7 @@ def test_number_of_processes_changes_nothing() -> None:
     """Not a bit of what a query is worth."""
     rankers = {
         "lambda": GBRanker(**TINY, subsample=0.5),
-        "yeti": "lightgbm:rank_xendcg",
+        "lightgbm": "lightgbm",
         "own": LambdaRank(),
     }
     rankers["own"] = GBRanker(rankers["own"], **TINY)
@@ -220,10 +220,10 @@ def test_folds_without_validation_queries(tmp_path: Path) -> None:
 def test_a_ranker_that_refuses_the_data_is_named_before_any_other_is_trained(
     tmp_path: Path,
 ) -> None:
-    """LightGBM's own objective takes no fractions of labels, wherever they are."""
+    """LightGBM's ranker takes no fractions of labels, wherever they are."""
     Noisy.fits = 0
     labels = Y + 0.5 * (np.arange(96) == 95)
-    rankers: dict[str, Any] = {"good": Noisy(), "own": "lightgbm:lambdarank"}
+    rankers: dict[str, Any] = {"good": Noisy(), "own": "lightgbm"}
     for options in ({}, {"results": tmp_path}):
         with pytest.raises(ValueError, match=r"^own on data: .*int type"):
             cross_validate_rankers(rankers, X, labels, QID, folds=3, **options, **QUIET)

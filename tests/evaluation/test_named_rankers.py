@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMRanker
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from xgboost import XGBRanker
 
 from gbrank import NDCG, GBRanker, LambdaRank, make_cubic
 from gbrank.evaluation import ranker_from_name
@@ -19,26 +21,27 @@ X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 # --- Rankers by name --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "booster", "objective"),
-    [
-        ("lambda:ndcg@10", "lightgbm", LambdaRank(NDCG(k=10))),
-        ("lightgbm:lambdarank", "lightgbm", "lightgbm:lambdarank"),
-        ("xgboost:rank:ndcg", "xgboost", "xgboost:rank:ndcg"),
-    ],
-)
-def test_names_of_gbranks_rankers(name: str, booster: str, objective: Any) -> None:
+def test_names_of_gbranks_rankers() -> None:
     """They have the protocol's budget, or the one that is given."""
-    ranker = ranker_from_name(name, num_leaves=7, eval_metric="ap")
+    ranker = ranker_from_name("lambda:ndcg@10", num_leaves=7, eval_metric="ap")
     expected = GBRanker(
-        objective, booster=booster, n_estimators=5000, learning_rate=0.05, num_leaves=7,
+        LambdaRank(NDCG(k=10)), n_estimators=5000, learning_rate=0.05, num_leaves=7,
         min_child_samples=20, subsample=0.8, colsample=0.7, extra_trees=False,
         early_stopping_rounds=100, eval_metric="ap",
     )  # fmt: skip
     assert ranker.get_params() == expected.get_params()
 
 
-@pytest.mark.parametrize("name", ["nonsense", "lightgbm", "catboost", "lambda:nonsense"])
+def test_rankers_of_the_boosters() -> None:
+    """As they come."""
+    quiet = LGBMRanker(verbosity=-1)
+    for name, expected in (("lightgbm", quiet), ("xgboost", XGBRanker())):
+        ranker = ranker_from_name(name, num_leaves=7)
+        assert type(ranker) is type(expected)
+        assert str(ranker.get_params()) == str(expected.get_params())
+
+
+@pytest.mark.parametrize("name", ["nonsense", "lightgbm:lambdarank", "catboost", "lambda:nonsense"])
 def test_unknown_names(name: str) -> None:
     """Refused before anything is trained."""
     with pytest.raises(ValueError, match="unknown"):
@@ -127,13 +130,3 @@ def test_catboost_refuses() -> None:
         CatBoostPeer("Nonsense").fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="y must have 96 entries, got 95"):
         CatBoostPeer().fit(X, Y[:-1], qid=QID)
-
-
-def test_parameters_of_a_boosters_own_objective() -> None:
-    """They follow the objective's name; all pairs are LightGBM's own way to cut nothing off."""
-    ranker = ranker_from_name("lightgbm:lambdarank:lambdarank_truncation_level=10000")
-    assert (ranker.objective, ranker.booster) == ("lightgbm:lambdarank", "lightgbm")
-    assert ranker.booster_params == {"lambdarank_truncation_level": 10000}
-    ranker = ranker_from_name("xgboost:rank:ndcg:lambdarank_pair_method=mean")
-    assert (ranker.objective, ranker.booster) == ("xgboost:rank:ndcg", "xgboost")
-    assert ranker.booster_params == {"lambdarank_pair_method": "mean"}

@@ -233,14 +233,6 @@ def test_the_training_data_where_there_is_no_other(booster: str) -> None:
         assert_fitted_to(ranker, ranker.predict(X), Y, expected, 1.0)
 
 
-@pytest.mark.parametrize("name", ["lightgbm:lambdarank", "xgboost:rank:ndcg"])
-def test_rows_in_any_order(name: str) -> None:
-    """Though the boosters' own objectives need them query by query."""
-    order = np.random.default_rng(6).permutation(N)
-    ranker = make(name, booster=name.partition(":")[0]).fit(X[order], Y[order], qid=QID[order])
-    assert_fitted_to(ranker, ranker.predict(X), Y, None, 1.0)
-
-
 def test_rows_with_weights_in_any_order() -> None:
     """Not one bit depends on it."""
     rng = np.random.default_rng(1)
@@ -279,14 +271,6 @@ def test_labels_that_are_all_equal(labels: Vector) -> None:
     p = fitted(make(eval_metric="ndcg(no_relevant=0)"), y).predict(X, output="probability")
     assert_allclose(p, labels / 2, atol=0.001)
     assert np.ptp(p) == 0
-
-
-@pytest.mark.parametrize("name", ["lightgbm:lambdarank", "xgboost:rank:ndcg"])
-def test_the_boosters_own_objectives_too(name: str) -> None:
-    """Of which the scores are only an order."""
-    ranker = fitted(make(name, booster=name.partition(":")[0]))
-    p = ranker.predict(X[TEST], output="probability")
-    assert expected_calibration_error(Y[TEST], p) < 0.05
 
 
 def test_bad_output() -> None:

@@ -106,22 +106,6 @@ def test_the_boosters_own_parameters(booster: str, own: dict[str, Any], tmp_path
     assert_same(fit(make(booster, **params), checkpoint=tmp_path), fit(make(booster, **params)))
 
 
-@pytest.mark.parametrize(
-    "objective", ["lightgbm:lambdarank", "xgboost:rank:ndcg", "xgboost:rank:pairwise"]
-)
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_the_boosters_own_objectives(objective: str, shuffled: bool, tmp_path: Path) -> None:
-    """With rows in any order."""
-    booster = objective.partition(":")[0]
-    order = np.random.default_rng(0).permutation(len(Y)) if shuffled else np.arange(len(Y))
-    data = {"X": X[order], "qid": QID[order], "query_weight": np.linspace(1, 2, 25)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("checkpointed.Y", Y[order])
-        interrupted(make(booster, objective), tmp_path, 5, **data)
-        again = fit(make(booster, objective), checkpoint=tmp_path, **data)
-        assert_same(again, fit(make(booster, objective), **data))
-
-
 @boosters
 @pytest.mark.parametrize("kind", ["float32", "csr", "frame"])
 def test_kinds_of_data(booster: str, kind: str, tmp_path: Path) -> None:
@@ -428,14 +412,7 @@ def test_equal_parameters_may_be_other_objects(tmp_path: Path) -> None:
         ({"booster_params": {"boosting": "dart"}}, "boosting='dart'"),
         ({"booster_params": {"data_sample_strategy": "goss"}}, "data_sample_strategy"),
         ({"booster_params": {"use_quantized_grad": True}}, "use_quantized_grad"),
-        ({"objective": "lightgbm:rank_xendcg"}, "rank_xendcg"),
-        ({"objective": "lightgbm:lambdarank", "subsample": 0.5}, "sampling"),
-        ({"objective": "lightgbm:lambdarank", "booster_params": {"linear_tree": True}},
-         "linear_tree and the booster's own objective"),
         ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster='dart'"),
-        ({"booster": "xgboost", "objective": "xgboost:rank:ndcg", "colsample": 0.5}, "sampling"),
-        ({"booster": "xgboost", "objective": "xgboost:rank:ndcg",
-          "booster_params": {"lambdarank_unbiased": True}}, "lambdarank_unbiased"),
         ({"booster": "xgboost", "booster_params": {"tree_method": "approx"}},
          "tree_method='approx'"),
     ],

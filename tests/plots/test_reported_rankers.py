@@ -26,7 +26,6 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "sparse": (GBRanker(**SMALL), sparse.csr_matrix(X)),
     "polars": (GBRanker(**SMALL), pl.DataFrame(X, schema=list("abcd"))),
     "init": (GBRanker(init=LGBMRegressor(n_estimators=2).fit(X, Y), **SMALL), X),
-    "own": (GBRanker("lightgbm:lambdarank", **SMALL), X),
     "linear": (LinearRanker(n_steps=2), X),
     "perceptron": (SLAMPerceptron(max_iter=3), X),
 }
@@ -39,7 +38,7 @@ SECTIONS += ["calibration", "data", "parameters", "versions"]
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=pytest.mark.slow) if kind in ("list", "polars", "own") else kind
+        pytest.param(kind, marks=pytest.mark.slow) if kind in ("list", "polars") else kind
         for kind in KINDS
     ],
 )
