@@ -288,9 +288,9 @@ class GBRanker(ExplainedRanker):
             Columns of categories, besides a data frame's categorical columns.
         checkpoint : path, optional
             A folder in which the fit writes, every `checkpoint_rounds`, what it needs to go on:
-            if it is killed, the same call goes on from there, to the same model bit for bit. Where
-            `callbacks` ended the fit, the same call gives its model again, and one with other
-            callbacks, or none, goes on. The checkpoint of another fit is refused, and so are the
+            if it is killed, the same call goes on from there, to the same model bit for bit.
+            `callbacks` are told of the last round again: one that ended the fit may end it there;
+            without it, the fit goes on. The checkpoint of another fit is refused, and so are the
             few parameters under which a booster keeps a state of its own, such as
             ``boosting="dart"``. Delete it once the model is saved.
         checkpoint_rounds : int
@@ -317,8 +317,6 @@ class GBRanker(ExplainedRanker):
             If an argument is not usable; the message names it. Nothing has been trained then.
         OSError
             If a checkpoint cannot be written; the one before it is whole.
-        BlockingIOError
-            If another fit uses the checkpoint's folder.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict

@@ -211,12 +211,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("checkpoint",
          "GBRanker(n_estimators=2, random_state=0).fit(\n"
          "X, y, qid=qid, checkpoint=begun(lambda content: content[:-1]))"),
-        ("checkpoint",
-         "GBRanker(n_estimators=2, random_state=0).fit(\n"
-         "X, y, qid=qid, checkpoint=begun(lambda content: signed(b'{}')))"),
-        ("checkpoint",
-         "GBRanker(n_estimators=2, random_state=0).fit(\n"
-         "X, y, qid=qid, checkpoint=begun(lambda content: signed(b'{\"format\": 2}')))"),
     ],
     "Linear rankers": [
         ("y", "LinearRanker().fit(X, None, qid=qid)"),

@@ -1,28 +1,13 @@
-"""Atomic writes of files, and locks on folders."""
+"""Atomic writes of files."""
 
 import os
 import re
 import secrets
 import stat
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
-
-_descriptors: set[int] = set()  # of the folders that this process has locked
-_of_fits: set[tuple[int, int]] = set()  # which of them stay locked for as long as a fit takes
-
-if sys.platform != "win32":
-    import fcntl
-
-    def _leave_to_parent() -> None:
-        """Let a forked child keep none of its parent's locks."""
-        for descriptor in _descriptors:
-            os.close(descriptor)
-        _descriptors.clear()
-
-    os.register_at_fork(after_in_child=_leave_to_parent)
 
 # Names of open files of this process: what they are redirected to is written to, not replaced.
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
@@ -86,43 +71,3 @@ def refuse_stream(path: str | os.PathLike[str]) -> None:
 def is_leftover(name: str, of: str = r".+") -> bool:
     """Say whether a name is that of a temporary file of `replaced`."""
     return re.fullmatch(rf"\.{of}\.[0-9a-f]{{16}}\.tmp", name) is not None
-
-
-@contextmanager
-def held(folder: Path, wait: bool = True) -> Iterator[bool]:
-    """Lock a folder until the block or process ends; yield whether it could be locked.
-
-    Whoever does not wait for others keeps it for long, and nobody in the same process waits for it.
-    """
-    if sys.platform == "win32":
-        yield False
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    _descriptors.add(descriptor)
-    process, status = os.getpid(), os.fstat(descriptor)
-    place = (status.st_dev, status.st_ino)
-    try:
-        locked = _lock(descriptor, wait and place not in _of_fits)
-        if not wait:
-            _of_fits.add(place)
-        try:
-            yield locked
-        finally:
-            if not wait:
-                _of_fits.discard(place)
-    finally:
-        if os.getpid() == process:  # a forked child has closed it
-            _descriptors.discard(descriptor)
-            with suppress(OSError):  # children that other code has forked have it open
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-            os.close(descriptor)
-
-
-def _lock(descriptor: int, wait: bool) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        raise
-    except OSError:  # some network drives have no locks
-        return False
-    return True

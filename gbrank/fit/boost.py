@@ -16,7 +16,6 @@ from gbrank.fit.arguments import FitData, FitOptions
 from gbrank.fit.best_feature import warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.calibration import fit_calibration
-from gbrank.fit.checkpoints import in_use
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import History, as_part, evaluations, kept
 from gbrank.fit.multipliers import Goal
@@ -32,21 +31,20 @@ USED = 0.9  # share of what is left: rounds vary, and the end takes time too
 def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
     """Train a ranker's trees, and return all that the fit makes."""
     begin, seconds = perf_counter(), _checked_limit(ranker, options)
-    with in_use(options.checkpoint):
-        plan = plan_boosting(ranker, data, options)
-        if seconds is not None:
-            plan = _in_time(plan, begin + seconds)
-        patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
-        warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
-        if (multipliers := plan.multipliers) is not None:
-            for goal in multipliers.goals:
-                goal.curve = _curve_alone(plan, goal)
-        trainer = plan.trainer()
-        with closing(trainer):
-            history = plan.loop(trainer).run()
-            model = kept(trainer.finish, history.best_round)
-            whole = not (plan.valid or history.interrupted)
-            scores = kept(_final_scores, plan, model, trainer if whole else None)
+    plan = plan_boosting(ranker, data, options)
+    if seconds is not None:
+        plan = _in_time(plan, begin + seconds)
+    patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
+    warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
+    if (multipliers := plan.multipliers) is not None:
+        for goal in multipliers.goals:
+            goal.curve = _curve_alone(plan, goal)
+    trainer = plan.trainer()
+    with closing(trainer):
+        history = plan.loop(trainer).run()
+        model = kept(trainer.finish, history.best_round)
+        whole = not (plan.valid or history.interrupted)
+        scores = kept(_final_scores, plan, model, trainer if whole else None)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         progress = plan.gradients.hook.stages[-1].progress(history.best_round)

@@ -181,6 +181,8 @@ class Loop:
         if self.keep is not None:
             self.keep(history, True)
         try:
+            if history.done:  # of a checkpoint: a callback may end the fit there again
+                history.ended = call_all(self.callbacks, self._last_round())
             while not self._finished:
                 shown = self._one_round()
                 if hook is not None and history.done < hook.begin and self._out_of_patience(0):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from gbrank.data.rows import Rows, take_rows
 from gbrank.data.schema import Schema, column_places
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
-from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
+from gbrank.fit.checkpoints import Checkpoint, fit_hashes, hash_of
 from gbrank.fit.context import Context
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
 from gbrank.fit.multipliers import Multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
-from gbrank.fit.rounds import Callback, check_callbacks, code_of, stopping_of
+from gbrank.fit.rounds import Callback, check_callbacks, stopping_of
 from gbrank.fit.start import fit_start, from_start
 from gbrank.parallel.collective import all_gather, all_sum, n_workers
 
@@ -103,9 +104,10 @@ class BoostingPlan:
     def loop(self, trainer: Trainer) -> Loop:
         """Return the rounds to boost, or those that a checkpoint has left."""
         ranker, rate = self.ranker, self.settings.learning_rate
-        history, keep = History(), None
-        if self.checkpoint is not None:
-            history, keep = self.checkpoint.resume(trainer, self.sigmas)
+        history, keep, saved = History(), None, self.checkpoint
+        if saved is not None:
+            self.sigmas.update(saved.sigmas)
+            history, keep = saved.history, partial(saved.keep, trainer, self.sigmas)
             if self.multipliers is not None:
                 self.multipliers.resume(history.results)
         return Loop(
@@ -136,7 +138,10 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
     _refuse_together(data)
     baseline = _baseline(ranker, schema)
-    saved = _checkpoint(ranker, options, schema, rows, valid)
+    saved, hashes = None, dict[str, str]()
+    if options.checkpoint is not None:
+        saved = Checkpoint(options.checkpoint, options.checkpoint_rounds)
+        hashes = fit_hashes(ranker, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
     n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
     settings = replace(settings, n_jobs=n_jobs)
@@ -155,8 +160,9 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         gradients.go_on_from(start)
     shown = recorded = ranker._shows
     if saved is not None:
-        saved.expect({"init": argument_hash("init", [part.init_score for part in (rows, *valid)])})
-        recorded = saved.recorded
+        scores = [part.init_score for part in (rows, *valid)] if start is not None else None
+        saved.expect(hashes | {"init": hash_of(scores)})
+        recorded = "train" in saved.history.results if saved.history.done else shown
     if multipliers is not None:
         # Of the training queries, only what the constraints need is measured.
         measures = multipliers.measures(measures if valid or recorded else [])
@@ -193,28 +199,6 @@ def _refuse_together(data: FitData) -> None:
             "must be given where init_score is: validation documents would be judged by the trees "
             "alone",
         )
-
-
-def _checkpoint(
-    ranker: BoostedRanker, options: FitOptions, schema: Schema, rows: Rows, valid: list[Rows]
-) -> Checkpoint | None:
-    """Return the checkpoint to write, if there is to be one, which must be of the same fit."""
-    if options.checkpoint is None:
-        return None
-    if not isinstance(ranker.random_state, int):
-        raise ArgumentError(
-            "random_state",
-            "must be an integer with a checkpoint, so that the same fit can be called again",
-            repr(ranker.random_state),
-        )
-    saved = Checkpoint(
-        options.checkpoint,
-        options.checkpoint_rounds,
-        callbacks=argument_hash("callbacks", code_of(options.callbacks or ())),
-        recorded=ranker._shows,
-    )
-    saved.expect(fit_hashes(ranker, schema, rows, valid))
-    return saved
 
 
 def _set_aside(

@@ -76,13 +76,6 @@ def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     return list(listed)
 
 
-def code_of(callbacks: Sequence[Callback]) -> list[Any]:
-    """Return what callbacks run, without what they remember, which another process may not."""
-    functions = [getattr(callback, "__func__", callback) for callback in callbacks]
-    names = [getattr(one, "__qualname__", type(one).__qualname__) for one in functions]
-    return [getattr(one, "__code__", name) for one, name in zip(functions, names, strict=True)]
-
-
 def call_all(callbacks: Sequence[Callback], round: Round) -> bool:
     """Call each callback; return whether one of them ends the fit."""
     answers = [callback(round) for callback in callbacks]

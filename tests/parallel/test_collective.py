@@ -90,7 +90,7 @@ def test_checkpoints_of_different_rounds(tmp_path: Path) -> None:
     """A worker was lost while it wrote: all begin anew. Otherwise all go on."""
 
     def checkpoint(folder: str) -> Checkpoint:
-        return Checkpoint(tmp_path / folder, 2, callbacks="", recorded=False)
+        return Checkpoint(tmp_path / folder, 2)
 
     GBRanker(n_estimators=4, random_state=0).fit(X, Y, qid=QID, checkpoint=tmp_path / "0")
     anew = on_workers(lambda rank: checkpoint(str(rank)).state is None, 2)
