@@ -193,7 +193,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Checkpoints": [
         ("num_iteration", "on_frame.predict(frame, num_iteration=0)"),
-        ("num_iteration", "on_frame.predict(frame, output='probability', num_iteration=1)"),
         ("callbacks", "GBRanker().fit(X, y, qid=qid, callbacks=print)"),
         ("callbacks", "GBRanker().fit(X, y, qid=qid, callbacks=[lgb.log_evaluation(5)])"),
         ("callbacks", "GBRanker(n_jobs=1).fit(X, y, qid=qid, callbacks=[lambda round: 1])"),

@@ -4,8 +4,7 @@ It prints means and differences from the baseline (the first ranker), with 95% b
 over queries, the standard deviation over seeds, p-values of the paired randomisation test and t
 test, corrected by Holm (which intervals are not), and the CPU seconds of a fit. Rankers train until
 validation queries show no gain by the first measure. Several data sets are also pooled, each with
-the same weight. ECE is the expected calibration error of the probabilities that a ranker's scores
-stand for, 0 being the best.
+the same weight.
 
 A ranker may also be judged as it is: the folder or file of a model, a TREC run (with --docid), or a
 column of tables, which is then no feature. With --time, the queries of a table are divided in order

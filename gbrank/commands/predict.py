@@ -9,14 +9,10 @@ documents (trec_eval itself ranks by score, and then by document name). In LETOR
 has the name that follows "docid =" in its comment, else the comment's first word; without one it is
 QID-POSITION.
 
-With --probability, the number is not the score but the label that it lets expect, as a share of the
-largest label.
-
 For example:
 
   gbrank predict test.txt --model my-ranker --output scores.txt
   gbrank predict test.parquet --model my-ranker --output scores.parquet
-  gbrank predict test.txt --model my-ranker --probability
   gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
   gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
 """
@@ -51,7 +47,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--output PATH", "where to write; - is standard output", written=True, default="-")
     text, kinds = "what to write", ["scores", "trec"]
     add(parser, "--format KIND", text, choices=kinds, metavar=None, default="scores")
-    add(parser, "--probability", "write probabilities instead of scores")
     text = "the run's name in TREC's format"
     add(parser, "--run-name NAME", text, type=_word, default="gbrank")
     add(parser, "--docid COLUMN", "names of documents in tables, for --format trec")
@@ -67,13 +62,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
     ranker = load_ranker(arguments.model)
     options: dict[str, Any] = {}
-    if arguments.probability:
-        if not isinstance(ranker, GBRanker):
-            kind = type(ranker).__name__
-            raise ArgumentError(
-                "probability", "needs a GBRanker", f"{arguments.model} with a {kind}"
-            )
-        options["output"] = "probability"
     documents = read_documents(arguments, arguments.file, ranker._schema)
     if isinstance(ranker, GBRanker) and ranker._needs_queries:
         options["qid"] = _queries(arguments, documents)

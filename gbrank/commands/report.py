@@ -1,10 +1,10 @@
 """Write a page on what a model is worth, what it learned, and where it fails.
 
 It is one file of HTML that needs no network: measures with intervals, the measure by groups of
-queries, the worst queries with their lists, what features are worth, learning curves, calibration,
-the data, parameters. With --against, also what changed from another model, by paired
-tests, and the queries that changed most, with both lists side by side. With --train, also how far
-each feature has drifted since training.
+queries, the worst queries with their lists, what features are worth, learning curves, the data,
+parameters. With --against, also what changed from another model, by paired tests, and the queries
+that changed most, with both lists side by side. With --train, also how far each feature has drifted
+since training.
 
 For example:
 

@@ -1,7 +1,6 @@
 """Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
 
 from gbrank.data.splitting import Fold, LetorFolds
-from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.compared_scores import compare_scores
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import compare_rankers, cross_validate_rankers
@@ -30,7 +29,6 @@ __all__ = [
     "compare_rankers",
     "compare_scores",
     "cross_validate_rankers",
-    "expected_calibration_error",
     "how_many_queries",
     "make_scorer",
     "pareto",

@@ -16,7 +16,6 @@ from gbrank.data.columns import Data, fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.splitting import Fold
-from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.dataset import Dataset
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.fit.loop import as_part
@@ -45,7 +44,6 @@ class Scores:
 
     queries: list[str]  # their ids
     values: dict[str, Vector]  # by measure; NaN where a query is skipped
-    calibration_error: float | None  # None where the ranker gives no probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +156,7 @@ def run(task: Task) -> Outcome:
     rounds = getattr(ranker, "best_iteration_", None) or None  # LightGBM says 0 for all of them
     return Outcome(
         task.trial,
-        _judge(task, ranker, *valid[0]) if valid else Scores([], {}, None),
+        _judge(task, ranker, *valid[0]) if valid else Scores([], {}),
         _judge(task, ranker, *test),
         rounds,
         seconds,
@@ -184,10 +182,4 @@ def scores_on(ranker: Any, rows: Rows) -> Vector:
 def _judge(task: Task, ranker: Any, chosen: Positions, rows: Rows) -> Scores:
     scores: Vector = ranker[chosen] if isinstance(ranker, np.ndarray) else scores_on(ranker, rows)
     values = query_values(task.measures, rows, scores, 1)
-    largest = float(np.max(task.data.y)) or 1.0
-    calibration, error = getattr(ranker, "calibration_", None), None
-    if calibration is not None:
-        scores = scores - (0 if rows.init_score is None else rows.init_score)
-        shares = calibration.probabilities(scores) * calibration.largest_label / largest
-        error = expected_calibration_error(rows.y / largest, shares)
-    return Scores(list(map(str, rows.queries.ids.tolist())), values, error)
+    return Scores(list(map(str, rows.queries.ids.tolist())), values)

@@ -36,7 +36,6 @@ from gbrank.evaluation.search_space import VARIANTS, own_place, placed, suggeste
 from gbrank.evaluation.stored_outcomes import code_version
 from gbrank.evaluation.trial import fit_on_rows, scores_on
 from gbrank.fit.arguments import Ids
-from gbrank.fit.calibration import fit_calibration
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.rounds import Round
@@ -301,16 +300,9 @@ class _Search:
         ranker = rankers[0]
         if len(rankers) > 1:
             params = at(best.number).get_params(deep=False)
-            y, known = self.held_out("y"), self.held_out("weights")
-            calibration = fit_calibration(scores, y, known, float(rows.y.max()))
-            ranker = averaged(rankers, weights, params, calibration, values["ranker"])
+            ranker = averaged(rankers, weights, params, values["ranker"])
         members = list(zip(weights, rankers, strict=True))
         return Tuned(ranker, members, self.measure, values, self.study)
-
-    def held_out(self, column: str) -> Any:
-        """Return a column of the documents that are held out, fold by fold; None if not given."""
-        columns = [getattr(held, column) for _, held in self.parts]
-        return None if columns[0] is None else np.concatenate(columns)
 
 
 def tune(

@@ -119,7 +119,6 @@ class History:
     done: int = 0  # how many rounds have been trained
     start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
     ended: bool = False  # whether a callback ended the fit
-    interrupted: bool = False  # whether Ctrl-C did: the booster may have a tree more
 
     def record(self, name: str, values: dict[str, float]) -> dict[str, str]:
         """Append the values of one set after a round; return the first for the progress bar."""
@@ -245,7 +244,6 @@ class Loop:
     def _keep_what_is_done(self) -> None:
         """Forget a round that was interrupted, and say how many the model keeps."""
         history = self.history
-        history.interrupted = True
         history.forget_unfinished()
         kept = history.best_round if self.on_valid else history.done
         warn_user(

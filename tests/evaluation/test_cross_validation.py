@@ -248,14 +248,6 @@ def test_a_data_set_of_one_query() -> None:
     json.dumps(found.to_json(), allow_nan=False)
 
 
-def test_calibration_of_a_label_that_a_fold_has_not_seen() -> None:
-    """All folds' labels are shares of the same largest one."""
-    labels = np.where(np.arange(len(Y)) == 3, Y.max() + 1.0, Y)
-    ranker = {"own": GBRanker("ranknet", **TINY)}
-    found = cross_validate_rankers(ranker, X, labels, QID, folds=3, seeds=1, **QUIET)
-    assert 0 < found.summary()[0].calibration_error < 0.5
-
-
 DATA = Dataset("data", X, Y, QID, 3)
 
 R = np.arange(96).reshape(12, 8)  # the rows of each query

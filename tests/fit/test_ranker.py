@@ -177,8 +177,6 @@ def test_the_first_trees_only(booster: str, above: bool) -> None:
     for wrong in (0, 11, 2.0, "all"):
         with pytest.raises((ValueError, TypeError), match="num_iteration must be"):
             ranker.predict(X, num_iteration=wrong)
-    with pytest.raises(ValueError, match="num_iteration must be None with output='probability'"):
-        ranker.predict(X, num_iteration=2, output="probability")
 
 
 @boosters

@@ -31,8 +31,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
 }
 
 SECTIONS = ["measures", "segments", "distribution", "worst", "importances", "curves"]
-
-SECTIONS += ["calibration", "data", "parameters", "versions"]
+SECTIONS += ["data", "parameters", "versions"]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ def test_every_ranker(kind: str, tmp_path: Path) -> None:
     assert list(page.tables) == SECTIONS
     silent = {key for key in SECTIONS if "eft out: " in page.texts[key]}
     trees = {"curves"} | ({"importances"} if kind == "init" else set())
-    linear = {"importances", "calibration"} | ({"curves"} if kind == "perceptron" else set())
+    linear = {"importances"} | ({"curves"} if kind == "perceptron" else set())
     assert silent == (linear if kind in ("linear", "perceptron") else trees)
     if kind == "context":
         assert {"rank(f0)", "size"} <= set(page.table("importances", "feature"))
