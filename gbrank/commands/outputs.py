@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.files import check_folder, is_leftover, is_stream
+from gbrank.common.files import check_folder, is_leftover, is_stream, refuse_remote
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:
@@ -60,6 +60,7 @@ def check_model(path: str, option: str) -> None:
     from gbrank.fit.checkpoints import FILE  # not loaded by all commands
     from gbrank.fit.storage import DESCRIPTION, is_of_model
 
+    refuse_remote(path, option)
     folder = Path(path)
     names = {item.name for item in folder.iterdir()} if folder.exists() else set()
     names = {name for name in names if name != FILE and not is_leftover(name)}

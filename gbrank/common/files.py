@@ -12,6 +12,9 @@ from typing import BinaryIO
 # Names of open files of this process: what they are redirected to is written to, not replaced.
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 
+# The beginning of a URL; a drive of Windows has one letter.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
 
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
@@ -20,6 +23,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Until then it is beside it, under another name: readers never see half of a file, and a disk
     that is full spoils nothing. Pipes and devices are written to at once.
     """
+    refuse_remote(path)
     if is_stream(path):
         with open(path, "wb") as stream:
             yield stream
@@ -49,8 +53,20 @@ def replace_file(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def refuse_remote(path: str | os.PathLike[str], argument: str = "path") -> None:
+    """Refuse an address, or a home folder by its short name, which would become local folders."""
+    text = os.fspath(path)
+    if _ADDRESS.match(text):
+        raise ValueError(
+            f"{argument} must be on a local disk, got {text}: write to a local folder, and copy it."
+        )
+    if text == "~" or text.startswith("~/"):
+        raise ValueError(f"{argument} must have no ~, got {text}: use os.path.expanduser.")
+
+
 def check_folder(path: str | os.PathLike[str], option: str) -> None:
     """Refuse a file that could not be written, before hours of work."""
+    refuse_remote(path, option)
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"{option} must be in a folder that exists, got {os.fspath(path)}.")
 

@@ -78,6 +78,11 @@ class Schema:
             numeric = is_numeric(column.dtype)
             if numeric and position not in asked:
                 continue
+            if column.dtype.is_temporal() and not has_no_value(column):
+                raise ValueError(
+                    f"X must hold numbers, booleans or categories; column {column.name!r} has "
+                    f"dtype {column.dtype}: drop it, or turn it into numbers, such as days."
+                )
             if has_no_value(column):
                 empty.append(position)
             if not numeric and (position in asked or column.dtype in (nw.Categorical, nw.Enum)):

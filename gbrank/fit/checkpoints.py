@@ -22,7 +22,7 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.describe import describe
 from gbrank.common.fields import checked_fields
-from gbrank.common.files import replace_file
+from gbrank.common.files import refuse_remote, replace_file
 from gbrank.common.version import __version__
 from gbrank.data.columns import COLUMNS
 from gbrank.data.rows import Rows
@@ -46,6 +46,7 @@ class Checkpoint:
             raise ArgumentTypeError("checkpoint", demand, quoted(folder))
         if not os.fspath(folder):
             raise ArgumentError("checkpoint", demand, "''")
+        refuse_remote(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self._file = Path(folder) / FILE
         self._hashes: Mapping[str, str] = {}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from gbrank.boosters import MODELS, SUFFIXES, Model
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.files import is_leftover, replace_file
+from gbrank.common.files import is_leftover, refuse_remote, replace_file
 from gbrank.common.version import __version__
 
 T = TypeVar("T")
@@ -58,6 +58,7 @@ def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     """Write a ranker into a folder, in place of the one that it holds."""
     if not os.fspath(folder):
         raise ArgumentError("path", "must name a folder", "''")
+    refuse_remote(folder)
     text = _as_text(saved.description)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
