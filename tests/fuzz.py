@@ -13,6 +13,7 @@ import inspect
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,8 @@ from gbrank.datasets import (
     write_qrels,
     write_run,
 )
-from gbrank.fit import estimator, fitted, storage
+from gbrank.fit import checkpoints, estimator, fitted, storage
+from gbrank.fit.checkpoints import Checkpoint
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -128,7 +130,21 @@ def trees(data: bytes) -> None:
         file.write_bytes(whole)
 
 
-TARGETS = {target.__name__: target for target in (letor, run, qrels, description, trees)}
+def checkpoint(data: bytes) -> None:
+    """Open a checkpoint that is damaged."""
+    folder = Path(FOLDER.name, "checkpoint")
+    folder.mkdir(exist_ok=True)
+    path = folder / "checkpoint.gbrank"
+    path.write_bytes(data)
+    opened = partial(Checkpoint, folder, 1, callbacks="", recorded=False)
+    if not rejected(opened, path):
+        state = opened().state or {}
+        assert sum(map(len, state.values())) <= len(data)
+
+
+TARGETS = {
+    target.__name__: target for target in (letor, run, qrels, description, trees, checkpoint)
+}
 
 
 def main(name: str, seconds: str, folder: str | None = None) -> None:
@@ -136,7 +152,7 @@ def main(name: str, seconds: str, folder: str | None = None) -> None:
     import atheris
 
     corpus = folder or tempfile.mkdtemp()
-    for module in (estimator, fitted, ranker, letor_reader, storage, text_files, trec):
+    for module in (checkpoints, estimator, fitted, ranker, letor_reader, storage, text_files, trec):
         for owner in (module, *filter(inspect.isclass, vars(module).values())):
             for function in filter(inspect.isfunction, vars(owner).values()):
                 if function.__module__ == module.__name__:

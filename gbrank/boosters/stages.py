@@ -32,12 +32,9 @@ class Stage:
         check_schedule(self.schedule, self.rounds, sigma_at)
 
     def sigma(self, round: int) -> float:
-        """Return sigma in a round of the fit, in the schedule's unit.
-
-        After the stage, a schedule goes on as it is defined; a plain function keeps its last value.
-        """
+        """Return sigma in a round of the fit, in the schedule's unit; constant after the stage."""
         stage_round = round - self.begin
-        if self.rounds is not None and not isinstance(self.schedule, Schedule):
+        if self.rounds is not None:
             stage_round = min(stage_round, self.rounds - 1)
         return sigma_at(self.schedule, stage_round, self.rounds)
 

@@ -18,10 +18,7 @@ class Bar(tqdm):
     monitor_interval = 0
 
     def __init__(self, **options: Any) -> None:
-        stream = sys.stdout if in_notebook() else sys.stderr
-        if stream is None:  # a process without a console
-            options["disable"] = True
-        super().__init__(file=stream, **options)
+        super().__init__(file=sys.stdout if in_notebook() else sys.stderr, **options)
 
 
 Bar.set_lock(threading.RLock())
