@@ -31,7 +31,7 @@ class BestRate(BaseEstimator):
     ----------
     ranker_, learning_rate_, cpu_seconds_
         The fitted ranker, its learning rate and the CPU seconds of its fit.
-    best_iteration_, best_score_, calibration_
+    best_iteration_, best_score_
         The ranker's.
 
     Examples
@@ -93,7 +93,7 @@ class BestRate(BaseEstimator):
 
         best = max(map(trained, rates), key=lambda fit: fit[0].best_score_)  # only the best is kept
         self.ranker_, self.learning_rate_, self.cpu_seconds_ = best
-        for name in ("best_iteration_", "best_score_", "calibration_"):
+        for name in ("best_iteration_", "best_score_"):
             setattr(self, name, getattr(self.ranker_, name, None))
         return self
 

@@ -19,7 +19,6 @@ from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, Labels, TableLike, fit_data
 from gbrank.fit.boosted_ranker import is_start_name
-from gbrank.fit.calibration import Calibration
 from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.estimator import WEIGHTS, BaseRanker
 from gbrank.fit.explanations import ExplainedRanker
@@ -39,9 +38,8 @@ class GBRanker(ExplainedRanker):
     Parameters
     ----------
     objective : str, Objective or callable
-        What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), a
-        function of one query (see `custom_objective`), or a booster's own objective, such as
-        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default, "noisy:ndcg", is LambdaRank
+        What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), or a
+        function of one query (see `custom_objective`). The default, "noisy:ndcg", is LambdaRank
         whose weights are means over noisy rankings: docs/defaults.md says why.
     booster : {"lightgbm", "xgboost"}
         What grows the trees.
@@ -168,10 +166,6 @@ class GBRanker(ExplainedRanker):
         How far the clicks tell positions from relevance: see `gbrank.clicks.position_report`.
     init_ : ranker or None
         The fitted model whose scores the trees add to.
-    calibration_ : Calibration
-        The slope and intercept of `predict` with ``output="probability"``, fitted for least cross
-        entropy (Platt scaling) on the first validation set. Without one they are fitted on the
-        training data, to which the trees have adapted, and the probabilities are overconfident.
     feature_importances_ : ndarray, shape (n_features + n_added,)
         Each feature's share of the total gain, of the trees alone: of the columns of X, then of
         `added_features_`.
@@ -219,7 +213,6 @@ class GBRanker(ExplainedRanker):
     position_bias_ = Published[dict[Any, float] | None]()
     position_report_ = Published[PositionReport | None]()
     init_ = Published[Any]()
-    calibration_ = Published[Calibration]()
     constraints_ = Published[list[ConstraintOutcome]]()
     _model = Published[Model]()
 
@@ -289,12 +282,11 @@ class GBRanker(ExplainedRanker):
             Columns of categories, besides a data frame's categorical columns.
         checkpoint : path, optional
             A folder in which the fit writes, every `checkpoint_rounds`, what it needs to go on:
-            if it is killed, the same call goes on from there, to the same model bit for bit. Where
-            `callbacks` ended the fit, the same call gives its model again, and one with other
-            callbacks, or none, goes on. The checkpoint of another fit is refused, and so are the
+            if it is killed, the same call goes on from there, to the same model bit for bit.
+            `callbacks` are told of the last round again: one that ended the fit may end it there;
+            without it, the fit goes on. The checkpoint of another fit is refused, and so are the
             few parameters under which a booster keeps a state of its own, such as
-            ``boosting="dart"``, or sampling by a booster's own objective. Delete it once the model
-            is saved.
+            ``boosting="dart"``. Delete it once the model is saved.
         checkpoint_rounds : int
             Rounds between two checkpoints. Each one writes all trees and, with LightGBM, 8 bytes
             for each document of training and validation; the data are hashed once. What `init`
@@ -319,8 +311,6 @@ class GBRanker(ExplainedRanker):
             If an argument is not usable; the message names it. Nothing has been trained then.
         OSError
             If a checkpoint cannot be written; the one before it is whole.
-        BlockingIOError
-            If another fit uses the checkpoint's folder.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict
@@ -337,7 +327,6 @@ class GBRanker(ExplainedRanker):
         *,
         qid: Ids | None = None,
         group: ArrayLike | None = None,
-        output: str = "score",
         num_iteration: int | None = None,
     ) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
@@ -353,14 +342,8 @@ class GBRanker(ExplainedRanker):
             row. Without, nothing depends on it.
         group : array-like of int, shape (n_queries,)
             Instead of qid: sizes of consecutive queries, ``[len(X)]`` for a single list.
-        output : {"score", "probability"}
-            ``"probability"`` maps the scores, in the same order, to estimates of the label as a
-            share of the largest label: of binary labels, the probability of being relevant. One
-            map (`calibration_`) serves all queries, whatever the objective: how far to trust it,
-            `expected_calibration_error` says.
         num_iteration : int, optional
             Use only the first `num_iteration` trees, on top of `init`; all by default.
-            Probabilities always use all trees.
 
         Returns
         -------
@@ -372,11 +355,12 @@ class GBRanker(ExplainedRanker):
             If a model with `context` is given neither qid nor group.
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
-        self._check_prediction(output, num_iteration, fitted.best_iteration)
+        most = fitted.best_iteration
+        check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
         scores: Vector = self._of_rows(fitted, X, qid, group, fitted.model.predict, num_iteration)
         if fitted.init is not None:
             scores = scores + fitted.init._scores(fitted.schema.in_order(X), qid, group)
-        return scores if output == "score" else fitted.calibration.probabilities(scores)
+        return scores
 
     def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:
         return self.predict(X, qid=qid, group=group)
@@ -386,14 +370,6 @@ class GBRanker(ExplainedRanker):
         """Whether `predict` needs the queries, for this model or those that it adds to."""
         init = self._fitted.init
         return bool(self._fitted.context) or (isinstance(init, GBRanker) and init._needs_queries)
-
-    def _check_prediction(self, output: str, num_iteration: int | None, most: int) -> None:
-        check_choice(output, "output", ["score", "probability"])
-        check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
-        if num_iteration is not None and output != "score":
-            raise ValueError(
-                f"num_iteration must be None with output={output!r}, got {num_iteration}."
-            )
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""

@@ -41,7 +41,7 @@ from gbrank import (
 
 PACKAGE = str(Path(gbrank.__file__).parent)
 OBJECTIVES = [item.usage.replace("MEASURE", "ndcg") for item in list_objectives()]
-OBJECTIVES += ["lightgbm:lambdarank", "lightgbm:rank_xendcg", "lambda:map", "tie:precision@3"]
+OBJECTIVES += ["lambda:map", "tie:precision@3"]
 MEASURES = [item.name for item in list_measures()] + ["ndcg@3", "ap@2(threshold=2)"]
 ODD_NUMBERS = [0.0, -0.0, 1e-320, 1e-30, 1e30, 1e300, -1e300, np.nan, np.inf, -np.inf, -1.0, 0.5]
 

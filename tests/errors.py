@@ -1,6 +1,5 @@
 """Every error: what was given, as code that is run, and the argument that the message names."""
 
-import hashlib
 import re
 import tempfile
 from dataclasses import dataclass
@@ -78,9 +77,6 @@ def names(folder: Path) -> dict[str, Any]:
             file = path / "checkpoint.gbrank"
             file.write_bytes(change(file.read_bytes()))
         return path
-
-    def signed(content: bytes) -> bytes:
-        return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
     def damaged() -> Any:
         matrix = sparse.csr_matrix(X)

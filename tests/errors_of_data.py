@@ -46,7 +46,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("y", "NDCG()(np.ma.masked_equal([1, 0], 0), [0, 1])"),
         ("labels", "GBRanker(n_jobs=1).fit(X, 0 * y, qid=qid)"),
         ("position", "GBRanker().fit(X, y, qid=qid, position=0 * y)"),
-        ("position", "GBRanker('lightgbm:lambdarank').fit(X, y, qid=qid, position=1 + 0 * y)"),
     ],
     "Data frames in parts": [
         ("frame", "split_frame(X)"),
@@ -154,5 +153,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("comments", r"write_letor(path, X, y, qid, comments=['a\nb'] * 100)"),
         ("comments", "write_letor(path, X, y, qid, comments=[1] * 100)"),
         ("distribution", "make_cubic(10, distribution=[0.5, 0.6])"),
+        ("S1.txt", "read_folds(path.parent)"),
     ],
 }  # fmt: skip

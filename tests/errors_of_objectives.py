@@ -90,7 +90,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("sigma", "GBRanker(sigma='wide').fit(X, y, qid=qid)"),
         ("sigma", "GBRanker(sigma=-1).fit(X, y, qid=qid)"),
         ("sigma", "GBRanker('lambdarank', sigma=1e50).fit(X, y, qid=qid)"),
-        ("sigma", "GBRanker('lightgbm:lambdarank', sigma=2).fit(X, y, qid=qid)"),
         ("start", "geometric(0, 1)"),
         ("boundaries", "join([constant(1), constant(2)], [])"),
         ("boundaries", "join([constant(1), constant(2), constant(3)], [5, 5])"),
@@ -98,7 +97,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("rounds", "lightgbm_fobj('lambdarank', geometric(1, 0.1))"),
         ("rounds", "lightgbm_fobj('approx:ndcg')"),
         ("curvature", "xgboost_obj(curvature='mean')"),
-        ("curvature", "GBRanker('lightgbm:lambdarank', curvature='unit').fit(X, y, qid=qid)"),
     ],
     "Hooks": [
         ("group", "lgb.train({'objective': lightgbm_fobj(), 'verbose': -1}, lgb.Dataset(X, y), 1)"),

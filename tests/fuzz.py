@@ -13,7 +13,6 @@ import inspect
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +33,7 @@ from gbrank.datasets import (
     write_qrels,
     write_run,
 )
-from gbrank.fit import checkpoints, estimator, fitted, storage
-from gbrank.fit.checkpoints import Checkpoint
+from gbrank.fit import estimator, fitted, storage
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -130,21 +128,7 @@ def trees(data: bytes) -> None:
         file.write_bytes(whole)
 
 
-def checkpoint(data: bytes) -> None:
-    """Open a checkpoint that is damaged."""
-    folder = Path(FOLDER.name, "checkpoint")
-    folder.mkdir(exist_ok=True)
-    path = folder / "checkpoint.gbrank"
-    path.write_bytes(data)
-    opened = partial(Checkpoint, folder, 1, callbacks="", recorded=False)
-    if not rejected(opened, path):
-        state = opened().state or {}
-        assert sum(map(len, state.values())) <= len(data)
-
-
-TARGETS = {
-    target.__name__: target for target in (letor, run, qrels, description, trees, checkpoint)
-}
+TARGETS = {target.__name__: target for target in (letor, run, qrels, description, trees)}
 
 
 def main(name: str, seconds: str, folder: str | None = None) -> None:
@@ -152,7 +136,7 @@ def main(name: str, seconds: str, folder: str | None = None) -> None:
     import atheris
 
     corpus = folder or tempfile.mkdtemp()
-    for module in (checkpoints, estimator, fitted, ranker, letor_reader, storage, text_files, trec):
+    for module in (estimator, fitted, ranker, letor_reader, storage, text_files, trec):
         for owner in (module, *filter(inspect.isclass, vars(module).values())):
             for function in filter(inspect.isfunction, vars(owner).values()):
                 if function.__module__ == module.__name__:

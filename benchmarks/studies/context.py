@@ -13,10 +13,10 @@ import xgboost as xgb
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.studies.study import flat_rows, options, publish
 from benchmarks.writing import SITE, markdown_table
 from gbrank import GBRanker, Queries, QueryContext, compare_rankers
+from gbrank.evaluation import read_folds
 
 TABLES = """\
 # Features relative to the query: all tables
@@ -129,6 +129,7 @@ def named(kinds: Any) -> str:
 
 if __name__ == "__main__":
     parser = options(__doc__)
+    parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
     rankers: dict[str, Any] = {
         named(kinds): GBRanker(
@@ -143,6 +144,7 @@ if __name__ == "__main__":
         rankers,
         [read_folds(folder) for folder in arguments.data],
         seeds=2,
+        results=arguments.results,
         n_jobs=arguments.jobs,
     )
     names = " ".join(Path(folder).name for folder in arguments.data)

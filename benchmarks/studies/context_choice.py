@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.writing import markdown_table
 from gbrank import NDCG, GBRanker, query_train_test_split
-from gbrank.evaluation import Dataset
+from gbrank.evaluation import Dataset, read_folds
 
 KIND = "zscore"
 SEEDS = (0, 1)

@@ -26,15 +26,12 @@ class Options:
     def __init__(self, booster: str) -> None:
         words = WORDS[booster]
         self.aliases = by_name(words["aliases"])
-        self.own, self.idle, self.needs = (by_name(words[key]) for key in ("own", "idle", "needs"))
+        self.idle, self.needs = (by_name(words[key]) for key in ("idle", "needs"))
 
     def check(
-        self, user: Mapping[str, Any], given: dict[str, Any], known: Iterable[str], own: bool
+        self, user: Mapping[str, Any], given: dict[str, Any], known: Iterable[str]
     ) -> dict[str, Any]:
-        """Return the user's parameters by their main names, next to those that gbrank gives.
-
-        `own` says that the booster's own objective is trained.
-        """
+        """Return the user's parameters by their main names, next to those that gbrank gives."""
         checked: dict[str, Any] = {}
         for name, value in user.items():
             main = self.aliases.get(name, name)
@@ -45,7 +42,7 @@ class Options:
                 raise ArgumentError(f"{name} in booster_params", demand, quoted(value))
             checked[main] = TRUTH.get(str(value).lower(), value)
         pairs = list(zip(user, checked, strict=True))
-        reasons = {name: self._why_not(main, given | checked, own) for name, main in pairs}
+        reasons = {name: self._why_not(main, given | checked) for name, main in pairs}
         refused = [f"{name!r}{reason}" for name, reason in reasons.items() if reason]
         unknown = [name for name, main in pairs if not reasons[name] and main not in known]
         message = f"booster_params must not hold {'; '.join(refused)}." if refused else ""
@@ -55,14 +52,12 @@ class Options:
             raise ValueError(message)
         return checked
 
-    def _why_not(self, main: str, params: Mapping[str, Any], own: bool) -> str:
+    def _why_not(self, main: str, params: Mapping[str, Any]) -> str:
         """Say why an option would not be heeded; nothing if it would."""
         if main in SET_INSTEAD:
             return f": use {SET_INSTEAD[main]}"
         if main in self.idle:
             return f", which has no effect here: {self.idle[main]}"
-        if main in self.own and not own:
-            return f", which has no effect on an objective of gbrank: {self.own[main]}"
         wanted = self.needs[main].split("|") if main in self.needs else []
         if wanted and not any(_has(params, one) for one in wanted):
             return f", which has no effect without {' or '.join(wanted)}"

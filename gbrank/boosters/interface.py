@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.boosters.tree import Tree
 from gbrank.common.arrays import Matrix, Single, Vector
@@ -15,7 +14,6 @@ from gbrank.data.schema import Features, Schema
 
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
 Params: TypeAlias = dict[str, Any]  # a booster's own
-Places: TypeAlias = slice | NDArray[np.intp]  # of rows
 State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training
 
 
@@ -27,14 +25,13 @@ class TreeSettings:
     num_leaves: int
     max_depth: int | None
     min_child_samples: int
-    subsample: float  # of documents; the booster itself samples them for its own objective only
+    subsample: float  # of documents
     colsample: float
     extra_trees: bool
     reg_lambda: float
     seed: int
     n_jobs: int
     params: dict[str, Any] = field(default_factory=dict)  # the booster's own
-    built_in: str | None = None  # the booster's own objective, in place of given derivatives
     early_stopping: bool = False  # whether the model may be cut at an earlier round
     resumable: bool = False  # whether training may be interrupted, and go on from a state
 
@@ -79,9 +76,6 @@ class Model(Protocol):
 class Steps(Protocol):
     """A model in training."""
 
-    def step(self, derivatives: GradientFunction | None) -> None:
-        """Grow one tree on derivatives at the current scores; None stands for the built-in's."""
-
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
 
@@ -91,6 +85,9 @@ class Steps(Protocol):
 
 class Trainer(Steps, Protocol):
     """A booster in training."""
+
+    def step(self, derivatives: GradientFunction) -> None:
+        """Grow one tree on derivatives at the current scores."""
 
     @property
     def done(self) -> int:

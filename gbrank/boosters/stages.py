@@ -32,9 +32,12 @@ class Stage:
         check_schedule(self.schedule, self.rounds, sigma_at)
 
     def sigma(self, round: int) -> float:
-        """Return sigma in a round of the fit, in the schedule's unit; constant after the stage."""
+        """Return sigma in a round of the fit, in the schedule's unit.
+
+        After the stage, a schedule goes on as it is defined; a plain function keeps its last value.
+        """
         stage_round = round - self.begin
-        if self.rounds is not None:
+        if self.rounds is not None and not isinstance(self.schedule, Schedule):
             stage_round = min(stage_round, self.rounds - 1)
         return sigma_at(self.schedule, stage_round, self.rounds)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.commands.data_files import add_files, read_labelled, read_numbers
+from gbrank.commands.data_files import add_file, read_labelled, read_numbers
 from gbrank.commands.shared import add, add_plugin, load_any, print_json, scores_by
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
@@ -29,12 +29,12 @@ from gbrank.datasets import read_judged_run
 from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 
-USAGE = "gbrank evaluate FILE [FILE ...] (--model PATH | --scores PATH | --run PATH) [options]"
+USAGE = "gbrank evaluate FILE (--model PATH | --scores PATH | --run PATH) [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank evaluate`."""
-    add_files(parser, "unjudged")
+    add_file(parser, "unjudged")
     source = parser.add_mutually_exclusive_group(required=True)
     add(
         source,
@@ -74,17 +74,15 @@ def run(arguments: argparse.Namespace) -> None:
 def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
     """Return the rows, with the features if they were read, and their scores."""
     if arguments.trec_run is not None:
-        if len(arguments.files) > 1:
-            raise ValueError(f"--run needs one qrels FILE, got {len(arguments.files)}.")
-        y, scores, qid = read_judged_run(arguments.trec_run, arguments.files[0])
+        y, scores, qid = read_judged_run(arguments.trec_run, arguments.file)
         return Rows(None, y, Queries.from_qid(qid)), scores
     if arguments.model is None:
-        data = read_labelled(arguments, arguments.files, labels=labels)
+        data = read_labelled(arguments, arguments.file, labels=labels)
         scores = read_numbers(arguments.scores, "scores", data)
     else:
         ranker = load_any(arguments.model)
         schema = getattr(ranker, "_schema", None)
-        data = read_labelled(arguments, arguments.files, schema, labels)
+        data = read_labelled(arguments, arguments.file, schema, labels)
         scores = scores_by(arguments.model, ranker, data.X, data.qid)
     others = check_labels_by_name(data.labels, len(data.y))
     return Rows(data.X, data.y, Queries.from_qid(data.qid), labels=others), scores

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.data_files import add_file, read_labelled
 from gbrank.commands.outputs import check_html
 from gbrank.commands.shared import add, columns_of, load_any, load_trees
 from gbrank.common.argument_error import ArgumentError, found_in
@@ -34,12 +34,12 @@ from gbrank.plots.report.report_data import column_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-USAGE = "gbrank explain FILE [FILE ...] --model FOLDER --query QUERY [options]"
+USAGE = "gbrank explain FILE --model FOLDER --query QUERY [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank explain`."""
-    add_files(parser, "unjudged")
+    add_file(parser, "unjudged")
     add(parser, "--model FOLDER", "folder of a model", required=True)
     add(parser, "--query QUERY", "the query's id in the data", required=True)
     text = "explain why one document is above another: by their ranks, or with --docid by names"
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
         model = load_any(against) if Path(against).exists() else None
         keep |= {against} if model is None else columns_of(model)
         against = against if model is None else model
-    data = read_labelled(arguments, arguments.files, ranker._schema, keep=keep)
+    data = read_labelled(arguments, arguments.file, ranker._schema, keep=keep)
     known = {str(query): query for query in dict.fromkeys(as_list(data.qid))}
     if arguments.query not in known:
         raise unknown_name("query", arguments.query, known)

@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.files import check_folder, is_stream
+from gbrank.common.files import check_folder, is_leftover, is_stream, refuse_remote
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:
@@ -57,12 +57,13 @@ def _is_same(path: str, other: str) -> bool:
 
 def check_model(path: str, option: str) -> None:
     """Refuse a folder for a model that holds anything but a model and a checkpoint."""
-    from gbrank.fit.checkpoints import is_of_checkpoint  # not loaded by all commands
+    from gbrank.fit.checkpoints import FILE  # not loaded by all commands
     from gbrank.fit.storage import DESCRIPTION, is_of_model
 
+    refuse_remote(path, option)
     folder = Path(path)
     names = {item.name for item in folder.iterdir()} if folder.exists() else set()
-    names = {name for name in names if not is_of_checkpoint(name)}
+    names = {name for name in names if name != FILE and not is_leftover(name)}
     others = {name for name in names if not is_of_model(name)}
     if others or (names and DESCRIPTION not in names):
         demand = "must be a new folder, or one that holds a model and nothing else"

@@ -9,14 +9,10 @@ documents (trec_eval itself ranks by score, and then by document name). In LETOR
 has the name that follows "docid =" in its comment, else the comment's first word; without one it is
 QID-POSITION.
 
-With --probability, the number is not the score but the label that it lets expect, as a share of the
-largest label.
-
 For example:
 
   gbrank predict test.txt --model my-ranker --output scores.txt
   gbrank predict test.parquet --model my-ranker --output scores.parquet
-  gbrank predict test.txt --model my-ranker --probability
   gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
   gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
 """
@@ -32,26 +28,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_documents
+from gbrank.commands.data_files import SCORE, Unlabelled, add_file, read_documents
 from gbrank.commands.shared import add
+from gbrank.commands.table_files import is_table, write_table
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
-from gbrank.datasets.table_files import is_table, write_table
 from gbrank.datasets.text_files import check_names, written
 from gbrank.datasets.trec import run_lines
 from gbrank.ranker import GBRanker, load_ranker
 
-USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
+USAGE = "gbrank predict FILE --model FOLDER [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank predict`."""
-    add_files(parser)
+    add_file(parser)
     add(parser, "--model FOLDER", "folder of a model", required=True)
     add(parser, "--output PATH", "where to write; - is standard output", written=True, default="-")
     text, kinds = "what to write", ["scores", "trec"]
     add(parser, "--format KIND", text, choices=kinds, metavar=None, default="scores")
-    add(parser, "--probability", "write probabilities instead of scores")
     text = "the run's name in TREC's format"
     add(parser, "--run-name NAME", text, type=_word, default="gbrank")
     add(parser, "--docid COLUMN", "names of documents in tables, for --format trec")
@@ -67,14 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
     ranker = load_ranker(arguments.model)
     options: dict[str, Any] = {}
-    if arguments.probability:
-        if not isinstance(ranker, GBRanker):
-            kind = type(ranker).__name__
-            raise ArgumentError(
-                "probability", "needs a GBRanker", f"{arguments.model} with a {kind}"
-            )
-        options["output"] = "probability"
-    documents = read_documents(arguments, arguments.files, ranker._schema)
+    documents = read_documents(arguments, arguments.file, ranker._schema)
     if isinstance(ranker, GBRanker) and ranker._needs_queries:
         options["qid"] = _queries(arguments, documents)
     scores, path = np.asarray(ranker.predict(documents.X, **options)), arguments.output
@@ -82,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.format == "trec":
             raise ArgumentError("format", f"must be scores for a table, {path}", "trec")
         if SCORE in documents.others:
-            raise ValueError(f"{arguments.files[0]} must not have a column {SCORE!r} of its own.")
+            raise ValueError(f"{arguments.file} must not have a column {SCORE!r} of its own.")
         write_table(path, {**documents.others, SCORE: scores})
         return
     lines: Iterable[str] = map(repr, scores.tolist())
@@ -100,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _queries(arguments: argparse.Namespace, documents: Unlabelled) -> NDArray[Any]:
     if documents.qid is None:
         column = arguments.qid or "qid"
-        raise ArgumentError("qid", f"must name a column of {arguments.files[0]}", repr(column))
+        raise ArgumentError("qid", f"must name a column of {arguments.file}", repr(column))
     return documents.qid
 
 
@@ -114,7 +102,7 @@ def _run_lines(
     elif docid not in documents.others:
         raise unknown_name("column (docid)", docid, documents.others)
     else:
-        names = check_names(documents.others[docid].to_pylist(), "docid", len(qid))
+        names = check_names(documents.others[docid].tolist(), "docid", len(qid))
     return run_lines(scores, qid, names, arguments.run_name)
 
 

@@ -1,10 +1,10 @@
 """Write a page on what a model is worth, what it learned, and where it fails.
 
 It is one file of HTML that needs no network: measures with intervals, the measure by groups of
-queries, the worst queries with their lists, what features are worth, learning curves, calibration,
-the data, parameters. With --against, also what changed from another model, by paired
-tests, and the queries that changed most, with both lists side by side. With --train, also how far
-each feature has drifted since training.
+queries, the worst queries with their lists, what features are worth, learning curves, the data,
+parameters. With --against, also what changed from another model, by paired tests, and the queries
+that changed most, with both lists side by side. With --train, also how far each feature has drifted
+since training.
 
 For example:
 
@@ -17,18 +17,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.data_files import add_file, read_labelled
 from gbrank.commands.outputs import check_html
 from gbrank.commands.shared import add, add_plugin, columns_of, load_any, printable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.plots.report import report
 
-USAGE = "gbrank report FILE [FILE ...] --model PATH --html PATH [options]"
+USAGE = "gbrank report FILE --model PATH --html PATH [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank report`."""
-    add_files(parser, "unjudged")
+    add_file(parser, "unjudged")
     add(parser, "--model PATH", "folder of a model, or the file of a booster", required=True)
     add(parser, "--html PATH", "where the page goes", written=check_html, required=True)
     text = "what to compare it with: a model's folder or file, a TREC run, or a column of tables"
@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "column with labels by a judge, such as a language model; labels of people may be missing"
     )
     add(parser, "--judged-by COLUMN", text)
-    add(parser, "--train FILE ...", "the data that the model was trained on, for drift")
+    add(parser, "--train FILE", "the data that the model was trained on, for drift")
     add(parser, "--by COLUMN ...", "columns, features or not, by which queries are grouped")
     add(
         parser, "--docid COLUMN", "what documents are called in tables (default: their row, from 0)"
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise ArgumentError("judged_by", "must be another column than --label", people)
         arguments.label, labels = arguments.judged_by, [people]
     schema = getattr(ranker, "_schema", None)
-    data = read_labelled(arguments, arguments.files, schema, labels, keep)
+    data = read_labelled(arguments, arguments.file, schema, labels, keep)
     train = None
     if arguments.train is not None:
         arguments.label, arguments.unjudged = given, "irrelevant"  # drift is of features alone

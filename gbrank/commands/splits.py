@@ -2,11 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from gbrank.commands.data_files import Labelled, read_labelled
 from gbrank.commands.shared import add
@@ -15,6 +15,7 @@ from gbrank.common.arrays import Positions
 from gbrank.common.checks import unknown_name
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.queries import Queries
+from gbrank.data.schema import Schema
 
 PARTS = 5  # of the queries in order of time
 
@@ -24,13 +25,13 @@ def add_split(parser: argparse.ArgumentParser, *, validated: bool) -> None:
     text = "column of tables with the time of each query: the latest are tested on"
     add(parser, "--time COLUMN", text)
     if validated:
-        add(parser, "--valid FILE ...", "files to validate on", default=[])
-    add(parser, "--test FILE ...", "files to test on: the others are trained on", default=[])
+        add(parser, "--valid FILE", "file to validate on")
+    add(parser, "--test FILE", "file to test on: the other is trained on")
 
 
 def read_split(
     arguments: argparse.Namespace,
-    paths: Sequence[str],
+    path: str,
     last: float | None = None,
     labels: Sequence[str] = (),
     taken: Sequence[str] = (),
@@ -40,44 +41,70 @@ def read_split(
     By time, there are three folds, each with a part of the queries to validate on before the one
     that is tested on; or one that tests on the share `last`.
     """
-    valid = getattr(arguments, "valid", None)
-    if valid is not None and bool(valid) != bool(arguments.test):
+    valid, test = getattr(arguments, "valid", None), arguments.test
+    if hasattr(arguments, "valid") and (valid is None) != (test is None):
         raise ArgumentError("valid", "and --test must be given together", "one of them")
-    if arguments.test and arguments.time is not None:
+    if test is not None and arguments.time is not None:
         raise ArgumentError("time", "must not be given with --test", arguments.time)
-    groups = [group for group in (paths, valid or [], arguments.test) if group]
+    paths = [each for each in (path, valid, test) if each is not None]
     names = [*taken, *([] if arguments.time is None else [arguments.time])]
-    stacked, folds = read_groups(arguments, groups, labels, names)
+    stacked, folds = read_parts(arguments, paths, labels, names)
     data, columns = _without(stacked, names)
     if arguments.time is not None:
         folds = _by_time(columns.pop(arguments.time), data.qid, last)
     return data, folds, columns
 
 
-def read_groups(
+def read_parts(
     arguments: argparse.Namespace,
-    groups: Sequence[Sequence[str]],
+    paths: Sequence[str],
     labels: Sequence[str] = (),
     keep: Sequence[str] = (),
 ) -> tuple[Labelled, list[tuple[Positions, ...]] | None]:
-    """Return all documents, and a fold of the rows of each group of files; None for one group."""
-    data = read_labelled(arguments, list(chain(*groups)), labels=labels, keep=keep)
-    if len(groups) == 1:
-        return data, None
-    group = np.repeat(np.arange(len(groups)), list(map(len, groups)))[data.file]
-    return data, [tuple(np.flatnonzero(group == number) for number in range(len(groups)))]
+    """Return the documents of all files, and a fold with the rows of each; None for one file."""
+    first = read_labelled(arguments, paths[0], labels=labels, keep=keep)
+    if len(paths) == 1:
+        return first, None
+    names = getattr(first.X, "columns", None)
+    schema = Schema.learn(first.X) if names is None else None  # for the width of LETOR files
+    parts = [first, *(read_labelled(arguments, path, schema, labels, keep) for path in paths[1:])]
+    for path, part in zip(paths, parts, strict=True):
+        odd = [] if names is None else names.symmetric_difference(getattr(part.X, "columns", []))
+        if len(odd):
+            demand = f"expected the columns of {paths[0]}; they differ in {list(odd)}"
+            raise ValueError(f"{path}: {demand}")
+    X, y, qid, kept, others = zip(*parts, strict=True)
+    place = np.repeat(np.arange(len(parts)), list(map(len, y)))
+    data = Labelled(
+        _stacked(X),
+        np.concatenate(y),
+        np.concatenate(qid),
+        np.concatenate(kept),
+        {name: np.concatenate([own[name] for own in others]) for name in labels},
+    )
+    return data, [tuple(np.flatnonzero(place == number) for number in range(len(paths)))]
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    from pandas import concat  # takes long to import
+
+    return concat(parts, ignore_index=True)
 
 
 def _without(data: Labelled, names: Sequence[str]) -> tuple[Labelled, dict[str, NDArray[Any]]]:
     """Return documents without some columns, and what these hold."""
     if not names:
         return data, {}
-    known = getattr(data.X, "column_names", [])
+    known = [*getattr(data.X, "columns", [])]
     for name in names:
         if name not in known:
             raise unknown_name("column", name, known)
     columns = {name: data.X[name].to_numpy() for name in names}
-    return data._replace(X=data.X.drop_columns(list(names))), columns
+    return data._replace(X=data.X.drop(columns=list(names))), columns
 
 
 def _by_time(

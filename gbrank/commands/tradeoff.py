@@ -6,7 +6,7 @@ For example:
 
   gbrank tradeoff train.parquet --labels margin --measure "ndcg@10[margin]" --picture front.png
   gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --levels 0.9 0.95 0.99 \
-      --model my-ranker --choose "0.95 of best"
+      --results done --model my-ranker --choose "0.95 of best"
   gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --weights 0.2 1 5
 """
 
@@ -14,7 +14,7 @@ import argparse
 import sys
 from typing import Any
 
-from gbrank.commands.data_files import add_files
+from gbrank.commands.data_files import add_file
 from gbrank.commands.outputs import check_html, check_model, check_picture
 from gbrank.commands.shared import add, add_plugin, write_picture
 from gbrank.commands.splits import add_split, read_split
@@ -22,12 +22,12 @@ from gbrank.common.checks import check_choice
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
 
-USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [options]"
+USAGE = "gbrank tradeoff FILE --labels COLUMN ... --measure MEASURE [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank tradeoff`."""
-    add_files(parser, "features", "categorical", "unjudged")
+    add_file(parser, "features", "categorical", "unjudged")
     add_split(parser, validated=False)
     add(parser, "--labels COLUMN ...", "columns of tables that are other labels", required=True)
     add(parser, "--measure MEASURE", 'the second goal, such as "ndcg@10[margin]"', required=True)
@@ -43,6 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--random-state N", "seed", default=0)
     text = "rankers that are trained at once (default: one for each processor)"
     add(parser, "--jobs N", text, dest="n_jobs")
+    text = "keep each ranker here, and go on from what is there"
+    add(parser, "--results FOLDER", text, written=True)
     add(parser, "--picture FILE", "draw the trade-off", written=check_picture)
     add(parser, "--html FILE", "write a page with the table and the picture", written=check_html)
     add(parser, "--choose NAME", "the ranker of the table to save")
@@ -60,8 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
     given = {name: getattr(arguments, name) for name in parameters}
     ranker = GBRanker(**{name: value for name, value in given.items() if value is not None})
     last = arguments.validation_fraction
-    data, folds, _ = read_split(arguments, arguments.files, last, arguments.labels)
-    names = "measure", "levels", "weights", "validation_fraction", "n_jobs"
+    data, folds, _ = read_split(arguments, arguments.file, last, arguments.labels)
+    names = "measure", "levels", "weights", "validation_fraction", "results", "n_jobs"
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     options["categorical_feature"] = arguments.categorical_feature
     options |= {"labels": dict(data.labels), "folds": folds, "progress": sys.stderr.isatty()}

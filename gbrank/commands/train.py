@@ -9,7 +9,7 @@ For example:
       --objective lambda:map --metric map ndcg@10
   gbrank train train.parquet --label grade --qid query --drop url --model my-ranker
   gbrank train folder-of-parquet-files --valid another-folder --model my-ranker
-  gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
+  gbrank train train.txt.gz --model my-ranker --validation-fraction 0.2
   gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
   gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
   gbrank train train.parquet --model my-ranker --labels margin \
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gbrank.commands.data_files import add_files, read_labelled, read_numbers
+from gbrank.commands.data_files import add_file, read_labelled, read_numbers
 from gbrank.commands.outputs import check_model
 from gbrank.commands.parameters import add_parameters, given_parameters, parameters_of
 from gbrank.commands.shared import add, add_plugin, validation_curve
@@ -35,16 +35,16 @@ from gbrank.data.schema import Schema
 from gbrank.fit.loop import FitInterrupted
 from gbrank.ranker import GBRanker
 
-USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
+USAGE = "gbrank train FILE --model FOLDER [options]"
 
 PARAMETERS = parameters_of(GBRanker, "verbose")  # that is --quiet
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank train`."""
-    add_files(parser, "features", "categorical", "unjudged")
+    add_file(parser, "features", "categorical", "unjudged")
     add(parser, "--model FOLDER", "where the model goes", written=check_model, required=True)
-    add(parser, "--valid FILE ...", "validation data", action="store", dest="eval_set")
+    add(parser, "--valid FILE", "validation data", dest="eval_set")
     text = "columns of tables that are other labels, for objectives, measures and constraints: "
     add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
     text = "number of features in LETOR files (default: the largest index in the training data)"
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
     ranker = ranker_of(arguments)
     ranker.set_params(verbose=int(sys.stderr.isatty() and not arguments.quiet))
     labels = arguments.labels or []
-    data = read_labelled(arguments, arguments.files, labels=labels)
+    data = read_labelled(arguments, arguments.file, labels=labels)
     names = ("categorical_feature", "checkpoint", "checkpoint_rounds", "time_limit")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     for name, column in COLUMNS.items():

@@ -16,29 +16,29 @@ import argparse
 import sys
 from typing import Any
 
-from gbrank.commands.data_files import add_files
+from gbrank.commands.data_files import add_file
 from gbrank.commands.outputs import check_model
 from gbrank.commands.shared import add, add_plugin
-from gbrank.commands.splits import read_groups
+from gbrank.commands.splits import read_parts
 from gbrank.commands.train import add_ranker, noted_interrupt, ranker_of
 from gbrank.common.argument_error import ArgumentError
 from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.evaluation.search_space import TUNED
 from gbrank.evaluation.tuning import UNTUNED, Tuned, finished, tune
 
-USAGE = "gbrank tune FILE [FILE ...] --model FOLDER [--minutes X] [options]"
+USAGE = "gbrank tune FILE --model FOLDER [--minutes X] [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank tune`."""
-    add_files(parser, "categorical", "unjudged")
+    add_file(parser, "categorical", "unjudged")
     add(parser, "--model FOLDER", "where the model goes", written=check_model, required=True)
     add(parser, "--minutes X", "how long it may take", default=10.0)
     add(parser, "--trials N", "largest number of trials", dest="n_trials")
     add(parser, "--folds N", "folds of queries that trials are judged on", default=4)
     add(parser, "--later", "judge on queries that come later in the files than those of training")
     text = "judge on these queries, in place of folds"
-    add(parser, "--valid FILE ...", text, action="store", default=[])
+    add(parser, "--valid FILE", text)
     add(parser, "--single", "the best ranker alone, in place of a mean: faster to predict")
     text = f"what is not to be tuned: {', '.join(TUNED)}"
     add(parser, "--keep NAME ...", text, default=[])
@@ -53,8 +53,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Tune, save the ranker and say what came out."""
     if arguments.later and arguments.valid:
         raise ArgumentError("later", "must not be given with --valid")
-    groups = [group for group in (arguments.files, arguments.valid) if group]
-    data, folds = read_groups(arguments, groups)
+    paths = [arguments.file, *([] if arguments.valid is None else [arguments.valid])]
+    data, folds = read_parts(arguments, paths)
     if folds is None:
         folds = QueryTimeSeriesSplit(arguments.folds) if arguments.later else arguments.folds
     names = ("minutes", "n_trials", "keep", "results", "categorical_feature")

@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="FOLDER", help="folder of a model")
     parser.add_argument("export", metavar="FILE", help="the exported file")
     add_form(parser)
-    add(parser, "--data FILE ...", "more rows: a table or LETOR data, as `gbrank predict` reads")
+    add(parser, "--data FILE", "more rows: a table or LETOR data, as `gbrank predict` reads")
     add_table_options(parser)
     parser.set_defaults(sparse=False)
 

@@ -1,31 +1,19 @@
-"""Atomic writes of files, and locks on folders."""
+"""Atomic writes of files."""
 
 import os
 import re
 import secrets
 import stat
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-_descriptors: set[int] = set()  # of the folders that this process has locked
-_of_fits: set[tuple[int, int]] = set()  # which of them stay locked for as long as a fit takes
-
-if sys.platform != "win32":
-    import fcntl
-
-    def _leave_to_parent() -> None:
-        """Let a forked child keep none of its parent's locks."""
-        for descriptor in _descriptors:
-            os.close(descriptor)
-        _descriptors.clear()
-
-    os.register_at_fork(after_in_child=_leave_to_parent)
-
 # Names of open files of this process: what they are redirected to is written to, not replaced.
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
+
+# The beginning of a URL; a drive of Windows has one letter.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 @contextmanager
@@ -35,6 +23,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Until then it is beside it, under another name: readers never see half of a file, and a disk
     that is full spoils nothing. Pipes and devices are written to at once.
     """
+    refuse_remote(path)
     if is_stream(path):
         with open(path, "wb") as stream:
             yield stream
@@ -64,8 +53,20 @@ def replace_file(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def refuse_remote(path: str | os.PathLike[str], argument: str = "path") -> None:
+    """Refuse an address, or a home folder by its short name, which would become local folders."""
+    text = os.fspath(path)
+    if _ADDRESS.match(text):
+        raise ValueError(
+            f"{argument} must be on a local disk, got {text}: write to a local folder, and copy it."
+        )
+    if text == "~" or text.startswith("~/"):
+        raise ValueError(f"{argument} must have no ~, got {text}: use os.path.expanduser.")
+
+
 def check_folder(path: str | os.PathLike[str], option: str) -> None:
     """Refuse a file that could not be written, before hours of work."""
+    refuse_remote(path, option)
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"{option} must be in a folder that exists, got {os.fspath(path)}.")
 
@@ -86,43 +87,3 @@ def refuse_stream(path: str | os.PathLike[str]) -> None:
 def is_leftover(name: str, of: str = r".+") -> bool:
     """Say whether a name is that of a temporary file of `replaced`."""
     return re.fullmatch(rf"\.{of}\.[0-9a-f]{{16}}\.tmp", name) is not None
-
-
-@contextmanager
-def held(folder: Path, wait: bool = True) -> Iterator[bool]:
-    """Lock a folder until the block or process ends; yield whether it could be locked.
-
-    Whoever does not wait for others keeps it for long, and nobody in the same process waits for it.
-    """
-    if sys.platform == "win32":
-        yield False
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    _descriptors.add(descriptor)
-    process, status = os.getpid(), os.fstat(descriptor)
-    place = (status.st_dev, status.st_ino)
-    try:
-        locked = _lock(descriptor, wait and place not in _of_fits)
-        if not wait:
-            _of_fits.add(place)
-        try:
-            yield locked
-        finally:
-            if not wait:
-                _of_fits.discard(place)
-    finally:
-        if os.getpid() == process:  # a forked child has closed it
-            _descriptors.discard(descriptor)
-            with suppress(OSError):  # children that other code has forked have it open
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-            os.close(descriptor)
-
-
-def _lock(descriptor: int, wait: bool) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        raise
-    except OSError:  # some network drives have no locks
-        return False
-    return True

@@ -18,7 +18,10 @@ class Bar(tqdm):
     monitor_interval = 0
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(file=sys.stdout if in_notebook() else sys.stderr, **options)
+        stream = sys.stdout if in_notebook() else sys.stderr
+        if stream is None:  # a process without a console
+            options["disable"] = True
+        super().__init__(file=stream, **options)
 
 
 Bar.set_lock(threading.RLock())

@@ -35,14 +35,15 @@ def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, None for anything else; refuse one not in memory."""
     if isinstance(data, np.ndarray | list | tuple | dict):
         return None
-    if nw.dependencies.is_into_dataframe(data):
-        try:
-            return nw.from_native(data, eager_only=True)
-        except nw.exceptions.DuplicateError as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(
-                f"{argument} must have a name of its own for each column: {reason}."
-            ) from None
+    try:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"{argument} must have a name of its own for each column: {reason}."
+        ) from None
+    if isinstance(frame, nw.DataFrame):
+        return frame
     if isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame):
         ways = ".pl() or .df()" if hasattr(data, "pl") else ".collect() or .compute()"
         raise TypeError(
@@ -122,7 +123,7 @@ def split_and_mask(
 
 def is_stored_index(name: object) -> bool:
     """Say whether Arrow has named a column so, for an index of pandas without a name."""
-    return isinstance(name, str) and PANDAS_INDEX.fullmatch(name) is not None
+    return isinstance(name, str) and name[:2] == "__" and bool(PANDAS_INDEX.fullmatch(name))
 
 
 def pandas_index(schema: object) -> set[str]:
@@ -182,6 +183,36 @@ def is_numeric(dtype: DType) -> bool:
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
+def numpy_types(frame: nw.DataFrame[Any], places: list[int]) -> list[np.dtype[Any] | None]:
+    """Return NumPy's type of the numbers in some columns; None where there is none."""
+    if frame.implementation.is_pandas():
+        types = list(frame.to_native().dtypes)
+        own = [types[place] for place in places]
+        own = [t if isinstance(t, np.dtype) else getattr(t, "numpy_dtype", None) for t in own]
+        return [t if t is not None and t.kind in "biuf" else None for t in own]
+    schema = list(frame.schema.values())
+    known = {dtype: _numpy_type(dtype) for dtype in set(schema)}
+    return [known[schema[place]] for place in places]
+
+
+def _numpy_type(dtype: DType) -> np.dtype[Any] | None:
+    if not is_numeric(dtype) or dtype in (nw.Decimal, nw.Int128, nw.UInt128):
+        return None
+    return np.dtype(np.float32 if dtype == nw.Float32 else np.float64)
+
+
+def as_block(frame: nw.DataFrame[Any], places: list[int], dtype: Any) -> NDArray[Any]:
+    """Return columns of plain numbers as one array."""
+    whole = places == [*range(frame.shape[1])]
+    if frame.implementation.is_pandas():
+        native = frame.to_native() if whole else frame.to_native().take(places, axis=1)
+        return np.asarray(native.to_numpy(dtype=dtype, na_value=np.nan))
+    values = (frame if whole else frame[:, places]).to_numpy()
+    if values.dtype == object:  # as missing values make it
+        return np.column_stack([as_numbers(frame[:, place], "") for place in places])
+    return values
+
+
 def has_no_value(column: nw.Series[Any]) -> bool:
     """Say whether all of a column is missing, so that its type says nothing."""
     return bool(column.null_count() == len(column))
@@ -193,7 +224,7 @@ def as_numbers(
     """Return a column of numbers, or without a value, as an array; refuse any other."""
     if not is_numeric(column.dtype):
         if has_no_value(column):
-            return np.full(len(column), np.nan)
+            return np.full(len(column), np.nan, np.float32)
         of = f"column {column.name!r} has dtype {column.dtype}{_first_word(column)}"
         raise ValueError(f"{demand}; {of}.{hint}")
     try:

@@ -89,7 +89,7 @@ class Rows:
         return {"X": X, "qid": self.queries.ids[self.queries.index], **self.columns}
 
     def grouped(self) -> Rows:
-        """Return the rows query by query, as the boosters' own objectives need them."""
+        """Return the rows query by query, as other libraries need them."""
         if self.queries.contiguous:
             return self
         return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))

@@ -83,7 +83,8 @@ def read_letor(
     y : ndarray of float64, shape (n_documents,)
         Labels.
     qid : ndarray of int64 or str, shape (n_documents,)
-        Queries: int64 if every one is an int64 in its usual notation, which ``007`` is not.
+        Queries: int64 if every one is an integer of up to 18 digits in its usual notation, which
+        ``007`` is not.
     comments : list of str, length n_documents
         What follows the first ``#`` of the line, without surrounding white space; only with
         ``comments=True``.
@@ -178,7 +179,7 @@ class Letor:
             names = [name.decode() for name in self._names]
         except UnicodeDecodeError:
             raise self._not_text("qid") from None
-        if all(re.fullmatch(INTEGER, name) and -(2**63) <= int(name) < 2**63 for name in names):
+        if all(re.fullmatch(INTEGER, name) for name in names):
             return np.array(list(map(int, names)), np.int64)[self._codes]
         return np.array(names)[self._codes]
 

@@ -19,7 +19,7 @@ from gbrank.common.files import replaced
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
-INTEGER = r"^(0|-?[1-9][0-9]{0,18})$"  # how ids that are integers are written
+INTEGER = r"0|-?[1-9][0-9]{0,17}"  # how ids that are integers are written
 _OTHER_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE
 EXACT_INTEGERS = 2**53  # up to this size
 

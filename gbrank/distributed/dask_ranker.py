@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import queries_needed
+from gbrank.common.checks import check_number, queries_needed
 from gbrank.common.extras import needed
 from gbrank.data.columns import Data
 from gbrank.data.queries import Queries
@@ -120,7 +120,6 @@ class DaskGBRanker(GBRanker):
         *,
         qid: Collection | None = None,
         group: Collection | None = None,
-        output: str = "score",
         num_iteration: int | None = None,
     ) -> Any:
         """Return the score of each row; higher ranks earlier within its query.
@@ -128,7 +127,7 @@ class DaskGBRanker(GBRanker):
         Parameters
         ----------
         X : Dask array or data frame, or what `GBRanker` takes, shape (n_documents, n_features)
-        qid, group, output, num_iteration
+        qid, group, num_iteration
             As for `GBRanker.predict`. Of Dask collections, qid has the partitions of X; models with
             a `context`, which it is for, need all documents of a query in one partition.
 
@@ -143,18 +142,18 @@ class DaskGBRanker(GBRanker):
             Of Dask collections, if there is a group, or a model with a `context` has no qid; when
             they are computed, if such a model's query lies in several partitions.
         """
-        options: dict[str, Any] = {"output": output, "num_iteration": num_iteration}
         if not is_dask(X):
-            return super().predict(X, qid=qid, group=group, **options)
+            return super().predict(X, qid=qid, group=group, num_iteration=num_iteration)
         check_is_fitted(self)
         if group is not None:
             raise TypeError("group must be None for Dask collections, got one: pass qid.")
         if self._needs_queries and qid is None:
             raise queries_needed("a model with context=", "qid= (one query id per row)")
         model = self.to_local()
-        model._check_prediction(output, num_iteration, model.best_iteration_)
+        most = model.best_iteration_
+        check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
-        predict = partial(model.predict, **options)
+        predict = partial(model.predict, num_iteration=num_iteration)
         if self._needs_queries:
             return _predict_queries(predict, X, qid)
         if hasattr(X, "map_partitions"):

@@ -32,7 +32,7 @@ def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
     """Check a ranker's parameters; return it with what workers must agree on, and its seed."""
     settings = tree_settings(ranker)
     ranker.set_params(
-        objective=ranker.objective if settings.built_in else get_objective(ranker.objective),
+        objective=get_objective(ranker.objective),
         eval_metric=ranker._measures(),
         random_state=settings.seed,
         init=opened_init(ranker.init),

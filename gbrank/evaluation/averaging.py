@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel
-from gbrank.fit.calibration import Calibration
 from gbrank.fit.rounds import EvalsResult
 from gbrank.ranker import GBRanker
 
@@ -19,7 +18,6 @@ def averaged(
     rankers: Sequence[GBRanker],
     weights: Sequence[float],
     params: dict[str, Any],
-    calibration: Calibration,
     value: float,
 ) -> GBRanker:
     """Return a ranker with the trees of all, whose score is the weighted sum of theirs.
@@ -34,7 +32,6 @@ def averaged(
         replace(
             widest._fitted,
             model=model,
-            calibration=calibration,
             best_iteration=model.native.num_trees(),
             best_score=value,
             learning_rate=math.nan,  # members have their own, and what follows

@@ -120,7 +120,7 @@ def compare_scores(
             found = scores_from(source, X, qid=queries.ids[queries.index], docid=docid)
         values[own] = query_values(measures, rows, found)
     outcomes = [
-        Outcome(Trial(name, own, 0, 1), Scores([], {}, None), Scores(ids, each, None), None, np.nan)
+        Outcome(Trial(name, own, 0, 1), Scores([], {}), Scores(ids, each), None, np.nan)
         for own, each in values.items()
     ]
     return Comparison(outcomes, list(map(str, measures)), baseline, difference)

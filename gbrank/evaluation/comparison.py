@@ -52,8 +52,7 @@ class Comparison:
         for outcome, part in product(self.outcomes, PARTS):
             scores: Scores = getattr(outcome, part)
             head = asdict(outcome.trial) | {"part": part}
-            end = {"calibration_error": scores.calibration_error, "rounds": outcome.rounds}
-            end["cpu_seconds"] = outcome.cpu_seconds
+            end = {"rounds": outcome.rounds, "cpu_seconds": outcome.cpu_seconds}
             for place, query in enumerate(scores.queries):
                 values = {name: own[place].item() for name, own in scores.values.items()}
                 for name, value in {**head, "query": query, **values, **end}.items():

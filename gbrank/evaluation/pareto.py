@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,6 @@ from gbrank.evaluation.runner import run_tasks
 from gbrank.evaluation.statistics import common_queries, means
 from gbrank.evaluation.trial import Outcome, Task, Trial
 from gbrank.fit.arguments import Ids
-from gbrank.fit.boosted_ranker import built_in_of
 from gbrank.fit.constraints import Constraint
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
@@ -155,6 +155,7 @@ def pareto(
     weights: Sequence[float] | None = None,
     validation_fraction: float = 0.25,
     folds: Folds | None = None,
+    results: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
     **columns: Any,
@@ -179,6 +180,8 @@ def pareto(
         Share of the queries that is set aside.
     folds : splitter or sequence of (train, test), optional
         In its place, one fold, as for `Dataset`: row numbers, or what a splitter gives first.
+    results : path, optional
+        A folder that keeps each ranker as it is done: a call that was stopped goes on from there.
     n_jobs : int, optional
         How many are trained at once, in processes; as many as there are processors by default.
     progress : bool
@@ -224,7 +227,7 @@ def pareto(
         Task(Trial(data.name, name, seed, 1), own, data, (first, second), keeps_ranker=True)
         for name, own in rankers.items()
     ]
-    points = list(map(_point, run_tasks(tasks, n_jobs, progress)))
+    points = list(map(_point, run_tasks(tasks, results, n_jobs, progress)))
     points.sort(key=lambda point: (point.means[1], point.name))
     return Front((str(first), str(second)), points)
 
@@ -260,11 +263,6 @@ def _rankers(
     """Return the rankers to train, by name."""
     if ranker.constraints:
         raise ValueError(f"ranker must have no constraints, got {ranker.constraints!r}.")
-    if built_in_of(ranker) is not None:
-        raise ValueError(
-            "ranker must have an objective of gbrank, such as 'lambdarank', to be mixed with "
-            f"another, got objective={ranker.objective!r}."
-        )
     objective = get_objective(ranker.objective)
     raised = Constraint(measure, 1.0, True).objective(objective)
     terms = terms_of(objective)

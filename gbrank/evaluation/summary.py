@@ -36,7 +36,6 @@ class Row:
     difference_high: float
     p_randomisation: float  # of paired tests of the difference
     p_t: float
-    calibration_error: float  # mean over fits of the `expected_calibration_error`
     rounds: float  # mean number of rounds kept
     cpu_seconds: float  # mean CPU seconds of a fit
     # Of both p-values, for the number of rankers compared with the baseline; intervals have none.
@@ -130,7 +129,6 @@ def _figures(
 def _costs(fits: list[Outcome], part: str) -> dict[str, float]:
     """Return what a row says of the fits of one ranker, by its names."""
     return {
-        "calibration_error": _mean(getattr(fit, part).calibration_error for fit in fits),
         "rounds": _mean(fit.rounds for fit in fits),
         "cpu_seconds": _mean(fit.cpu_seconds for fit in fits),
     }

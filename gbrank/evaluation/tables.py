@@ -7,7 +7,7 @@ from gbrank.common.table import Table
 from gbrank.evaluation.power import told_line
 from gbrank.evaluation.summary import Row
 
-MEANS = ("ranker", "mean", "95% interval", "seeds ±", "ECE", "rounds", "CPU s")
+MEANS = ("ranker", "mean", "95% interval", "seeds ±", "rounds", "CPU s")
 DIFFERENCES = ("difference", "95% interval", "p (random., Holm)", "p (t, Holm)")
 NOTE = (
     "p is corrected for the number of rankers (Holm), which intervals are not: one without 0 may\n"
@@ -81,7 +81,6 @@ def _means(row: Row) -> tuple[str, ...]:
         f"{row.mean:.4f}",
         _shown(".4f", row.low, row.high),
         _shown(".4f", row.seed_deviation),
-        _shown(".4f", row.calibration_error),
         _shown(".0f", row.rounds),
         _shown(".1f", row.cpu_seconds),
     )

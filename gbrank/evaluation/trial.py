@@ -16,16 +16,13 @@ from gbrank.data.columns import Data, fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.splitting import Fold
-from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.dataset import Dataset
-from gbrank.evaluation.scorable import own_columns
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.fit.loop import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
-CATBOOST = {"random_seed": "random_state", "thread_count": "n_jobs"}  # its names, and ours
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,6 @@ class Scores:
 
     queries: list[str]  # their ids
     values: dict[str, Vector]  # by measure; NaN where a query is skipped
-    calibration_error: float | None  # None where the ranker gives no probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +97,7 @@ def configure(ranker: object, **values: Any) -> Any:
     if isinstance(ranker, np.ndarray):  # scores, which nobody trains
         return ranker
     copy = clone(ranker)
-    given = copy.get_params(deep=True)
-    ends = {name: name.rpartition("__")[2] for name in given}
-    if type(copy).__module__.startswith("catboost"):  # it does not list its defaults
-        ends |= {name: end for name, end in CATBOOST.items() if end not in given}
+    ends = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
@@ -114,8 +107,7 @@ def fit_on_rows(
     """Train a ranker on rows of a data set."""
     parts = [data.to_train_on(rows) for rows in (train, *valid)]
     if not isinstance(ranker, BaseRanker):
-        # As other libraries want them.
-        parts = [rows.replace(X=own_columns(ranker, rows.X)).grouped() for rows in parts]
+        parts = [rows.grouped() for rows in parts]  # as other libraries want them
     training, *validation = [rows.as_given(rows.X) for rows in parts]
     arguments = fit_arguments(training, validation)
     if data.categorical_feature is not None:
@@ -132,16 +124,16 @@ def taken_by(ranker: Any, arguments: Data, queries: Sequence[Queries]) -> Data:
     the like are refused.
     """
     taken = signature(getattr(ranker, "_final_estimator", ranker).fit).parameters
-    if "qid" in taken or any(one.kind is one.VAR_KEYWORD for one in taken.values()):
-        return arguments | ({"verbose": False} if "verbose" in taken else {})
+    if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+        return arguments
     left_out = {"qid", "eval_set", "eval_qid"} - set(taken)
     kept = {name: value for name, value in arguments.items() if name not in left_out}
-    if "group" in taken:
+    if "group" in taken and "qid" not in taken:
         kept["group"] = queries[0].sizes
         if "eval_set" in kept:
             kept["eval_group"] = [own.sizes for own in queries[1:]]
-            if "eval_X" in taken:  # LightGBM 4.7
-                kept["eval_X"], kept["eval_y"] = zip(*kept.pop("eval_set"), strict=True)
+        if "eval_X" in taken and "eval_set" in kept:  # as new versions of LightGBM want them
+            kept["eval_X"], kept["eval_y"] = zip(*kept.pop("eval_set"), strict=True)
     elif "group_id" in taken:
         kept["group_id"] = queries[0].index
         kept.pop("eval_set", None)
@@ -164,7 +156,7 @@ def run(task: Task) -> Outcome:
     rounds = getattr(ranker, "best_iteration_", None) or None  # LightGBM says 0 for all of them
     return Outcome(
         task.trial,
-        _judge(task, ranker, *valid[0]) if valid else Scores([], {}, None),
+        _judge(task, ranker, *valid[0]) if valid else Scores([], {}),
         _judge(task, ranker, *test),
         rounds,
         seconds,
@@ -183,18 +175,11 @@ def run_in_worker(task: Task) -> Outcome:
 
 def scores_on(ranker: Any, rows: Rows) -> Vector:
     """Return a ranker's scores of rows, with initial scores, which are not part of it."""
-    qid = rows.queries.ids[rows.queries.index]
-    scores = scores_of(ranker, own_columns(ranker, rows.X), qid)
+    scores = scores_of(ranker, rows.X, rows.queries.ids[rows.queries.index])
     return scores if rows.init_score is None else scores + rows.init_score
 
 
 def _judge(task: Task, ranker: Any, chosen: Positions, rows: Rows) -> Scores:
     scores: Vector = ranker[chosen] if isinstance(ranker, np.ndarray) else scores_on(ranker, rows)
     values = query_values(task.measures, rows, scores, 1)
-    largest = float(np.max(task.data.y)) or 1.0
-    calibration, error = getattr(ranker, "calibration_", None), None
-    if calibration is not None:
-        scores = scores - (0 if rows.init_score is None else rows.init_score)
-        shares = calibration.probabilities(scores) * calibration.largest_label / largest
-        error = expected_calibration_error(rows.y / largest, shares)
-    return Scores(list(map(str, rows.queries.ids.tolist())), values, error)
+    return Scores(list(map(str, rows.queries.ids.tolist())), values)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import math
 import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -36,9 +33,9 @@ from gbrank.evaluation.averaging import averaged
 from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.search_space import VARIANTS, own_place, placed, suggested
+from gbrank.evaluation.stored_outcomes import code_version
 from gbrank.evaluation.trial import fit_on_rows, scores_on
 from gbrank.fit.arguments import Ids
-from gbrank.fit.calibration import fit_calibration
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.rounds import Round
@@ -52,19 +49,6 @@ if TYPE_CHECKING:
 FIRST, VOTES = 5, 20  # the mean begins with so many of the best, and has so many in all
 PARTS, KEPT = 10, 75.0  # of a first fold's rounds; percentage of trials that go on after each
 UNTUNED = ("init", "constraints", "baseline", "early_stopping_rounds", "validation_fraction")
-
-
-@functools.cache
-def code_version() -> list[str]:
-    """Return a hash of gbrank's source, and the versions of what it trains with."""
-    source = hashlib.sha256()
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
-        source.update(file.read_bytes())
-    versions = []
-    for package in ("lightgbm", "xgboost", "catboost", "numpy"):
-        with suppress(PackageNotFoundError):
-            versions.append(f"{package} {version(package)}")
-    return [source.hexdigest(), *versions]
 
 
 def finished(study: optuna.Study, *states: str) -> list[optuna.trial.FrozenTrial]:
@@ -316,16 +300,9 @@ class _Search:
         ranker = rankers[0]
         if len(rankers) > 1:
             params = at(best.number).get_params(deep=False)
-            y, known = self.held_out("y"), self.held_out("weights")
-            calibration = fit_calibration(scores, y, known, float(rows.y.max()))
-            ranker = averaged(rankers, weights, params, calibration, values["ranker"])
+            ranker = averaged(rankers, weights, params, values["ranker"])
         members = list(zip(weights, rankers, strict=True))
         return Tuned(ranker, members, self.measure, values, self.study)
-
-    def held_out(self, column: str) -> Any:
-        """Return a column of the documents that are held out, fold by fold; None if not given."""
-        columns = [getattr(held, column) for _, held in self.parts]
-        return None if columns[0] is None else np.concatenate(columns)
 
 
 def tune(

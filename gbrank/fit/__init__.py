@@ -1,1 +1,1 @@
-"""Fitting a ranker: the plan, the loop, the start, checkpoints, storage, calibration."""
+"""Fitting a ranker: the plan, the loop, the start, checkpoints, storage."""

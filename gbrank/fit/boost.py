@@ -15,15 +15,12 @@ from gbrank.common.warnings import warn_user
 from gbrank.fit.arguments import FitData, FitOptions
 from gbrank.fit.best_feature import warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.calibration import fit_calibration
-from gbrank.fit.checkpoints import in_use
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import History, as_part, evaluations, kept
 from gbrank.fit.multipliers import Goal
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import Round, warn_of_short_patience
-from gbrank.parallel.collective import all_max
 
 PROBED = 5  # rounds whose time is measured
 USED = 0.9  # share of what is left: rounds vary, and the end takes time too
@@ -32,27 +29,22 @@ USED = 0.9  # share of what is left: rounds vary, and the end takes time too
 def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
     """Train a ranker's trees, and return all that the fit makes."""
     begin, seconds = perf_counter(), _checked_limit(ranker, options)
-    with in_use(options.checkpoint):
-        plan = plan_boosting(ranker, data, options)
-        if seconds is not None:
-            plan = _in_time(plan, begin + seconds)
-        patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
-        warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
-        if (multipliers := plan.multipliers) is not None:
-            for goal in multipliers.goals:
-                goal.curve = _curve_alone(plan, goal)
-        trainer = plan.trainer()
-        with closing(trainer):
-            history = plan.loop(trainer).run()
-            model = kept(trainer.finish, history.best_round)
-            whole = not (plan.valid or history.interrupted)
-            scores = kept(_final_scores, plan, model, trainer if whole else None)
+    plan = plan_boosting(ranker, data, options)
+    if seconds is not None:
+        plan = _in_time(plan, begin + seconds)
+    patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
+    warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
+    if (multipliers := plan.multipliers) is not None:
+        for goal in multipliers.goals:
+            goal.curve = _curve_alone(plan, goal)
+    trainer = plan.trainer()
+    with closing(trainer):
+        history = plan.loop(trainer).run()
+        model = kept(trainer.finish, history.best_round)
+        scores = kept(_final_scores, plan, model, trainer)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
-    progress = None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
-        if plan.gradients is not None:
-            progress = plan.gradients.hook.stages[-1].progress(history.best_round)
-            plan.gradients.bound.clear()  # frees memory for the calibration
+        progress = plan.gradients.hook.stages[-1].progress(history.best_round)
         del trainer
     if not model.importances().any():
         warn_user(
@@ -62,11 +54,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             "gradients too small (a narrow sigma)?"
         )
     warn_if_behind(plan, scores)
-    judged = plan.valid[0] if plan.valid else plan.rows
-    if plan.start is None and judged.init_score is not None:
-        scores = scores - judged.init_score  # which are not part of the model
-    top = all_max(max(float(part.y.max()) for part in (plan.rows, *plan.valid)))
-    calibration = kept(fit_calibration, scores, judged.y, judged.weights, top)
     outcomes = []
     if multipliers is not None:
         outcomes = multipliers.outcomes(history.results, history.best_round)
@@ -82,7 +69,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         extra_trees=plan.settings.extra_trees,
         position_bias=biases,
         position_report=plan.positions,
-        calibration=calibration,
         progress=progress,
         data=plan.sizes,
         constraints=outcomes,
@@ -90,13 +76,10 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     )
 
 
-def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer | None) -> Vector:
-    """Return the last scores of the first validation set or, without one, of training.
-
-    The trainer has these, unless it has a tree that the model has not.
-    """
-    rows = plan.valid[0] if plan.valid else plan.rows
-    if trainer is None:
+def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer) -> Vector:
+    """Return the last scores of the first validation set or, without one, of training."""
+    if plan.valid:
+        rows = plan.valid[0]
         with interrupts_held():
             scores = model.predict(rows.X, plan.wide_schema, plan.settings.n_jobs)
         if rows.init_score is not None:

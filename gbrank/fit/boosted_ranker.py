@@ -98,28 +98,6 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         seed=all_gather(given["random_state"])[0],
         n_jobs=usable_threads(given["n_jobs"]),
         params=given["booster_params"],
-        built_in=built_in_of(ranker),
         early_stopping=ranker.early_stopping_rounds is not None,
         resumable=resumable,
     )
-
-
-def built_in_of(ranker: BoostedRanker) -> str | None:
-    """Return the booster's own objective that a ranker asks for, or None."""
-    if not isinstance(ranker.objective, str):
-        return None
-    kind, colon, name = ranker.objective.partition(":")
-    if kind not in TRAINERS or not colon:
-        return None
-    if kind != ranker.booster:
-        raise ArgumentError(
-            f"objective {ranker.objective!r}", f"needs booster={kind!r}", quoted(ranker.booster)
-        )
-    where = f"with the booster's own {ranker.objective!r}"
-    if ranker.subsample_by == "query" and ranker.subsample < 1:
-        raise ArgumentError("subsample_by", f"must be 'document' {where}", "'query'")
-    if ranker.curvature != "own":
-        raise ArgumentError("curvature", f"must be 'own' {where}", quoted(ranker.curvature))
-    if ranker.sigma is not None:
-        raise ArgumentError("sigma", f"must be None {where}, which has none", quoted(ranker.sigma))
-    return name

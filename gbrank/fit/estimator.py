@@ -209,7 +209,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.
 
         At any time the folder holds a whole model, the one before or this one, even if the saving
-        process is killed or several processes save.
+        process is killed.
 
         Parameters
         ----------
@@ -220,8 +220,6 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ------
         TypeError
             If `init` gave a ranker of a class of your own.
-        BlockingIOError
-            If a fit that is running in this process has its checkpoint in the folder.
 
         Examples
         --------

@@ -16,14 +16,13 @@ from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries
-from gbrank.fit.calibration import Calibration
 from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.context import Context
 from gbrank.fit.rounds import EvalsResult
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")
-STRUCTURES = (Calibration, Context, Progress, ConstraintOutcome, PositionReport)
+STRUCTURES = (Context, Progress, ConstraintOutcome, PositionReport)
 
 
 def saved(restore: Callable[[Any], Any], **options: Any) -> Any:
@@ -107,7 +106,6 @@ class FittedTrees(FittedRounds):
     position_bias: dict[Any, float] | None = saved(
         lambda biases: biases and {literal_eval(place): biases[place] for place in biases}
     )
-    calibration: Calibration = saved(lambda given: Calibration(**given))
     # Models saved by earlier versions lack these.
     position_report: PositionReport | None = saved(
         lambda given: given and PositionReport.restored(**given), default=None

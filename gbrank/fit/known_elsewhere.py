@@ -39,6 +39,7 @@ OPTIONS = {
     "position": ("positions",),
     "verbose": ("quiet",),
 }
+DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
 CALLBACKS = {
     name[:-2].replace("_", "").lower(): text for name, text in HERE.items() if name[-2:] == "()"
 }
@@ -89,6 +90,18 @@ def refuse_theirs(callback: object) -> None:
         )
 
 
+def refuse_data_set(X: object) -> None:
+    """Refuse a data set of another library, which no array can be made of."""
+    kind = type(X)
+    library = LIBRARIES.get(kind.__module__.partition(".")[0])
+    if library is not None and kind.__name__ in DATA_SETS:
+        raise TypeError(
+            f"X must be an array, a sparse matrix or a data frame, got {library}'s "
+            f"{kind.__name__}: pass its features as X, its labels as y, its queries as qid= or "
+            "group=. In the library's own train(), take lightgbm_fobj or xgboost_obj."
+        )
+
+
 def _refuse(
     owner: str, kind: str, given: Iterable[str], known: Collection[str], error: type[Exception]
 ) -> None:
@@ -122,6 +135,7 @@ def explains_words(method: M) -> M:
         if not named.keys() <= set(known):
             owner = f"{type(self).__name__}.{method.__name__}"
             _refuse(owner, "argument", named, known, TypeError)
+        refuse_data_set(values[0] if values else named.get("X"))
         return method(self, *values, **named)
 
     return cast(M, explaining)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from gbrank.data.rows import Rows, take_rows
 from gbrank.data.schema import Schema, column_places
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
-from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
+from gbrank.fit.checkpoints import Checkpoint, fit_hashes, hash_of
 from gbrank.fit.context import Context
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
 from gbrank.fit.multipliers import Multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
-from gbrank.fit.rounds import Callback, check_callbacks, code_of, stopping_of
+from gbrank.fit.rounds import Callback, check_callbacks, stopping_of
 from gbrank.fit.start import fit_start, from_start
 from gbrank.parallel.collective import all_gather, all_sum, n_workers
 
@@ -41,7 +42,7 @@ class BoostingPlan:
     start: Any
     checkpoint: Checkpoint | None
     callbacks: Sequence[Callback]
-    gradients: Gradients | None  # none with a booster's own objective
+    gradients: Gradients
     shown: bool  # whether there is a bar
     on_train: Evaluation | None
     on_valid: list[Evaluation]
@@ -57,7 +58,7 @@ class BoostingPlan:
     @property
     def sigmas(self) -> dict[int, float]:
         """The sigma of each round that has one."""
-        return {} if self.gradients is None else self.gradients.hook.sigmas
+        return self.gradients.hook.sigmas
 
     @property
     def sizes(self) -> dict[str, dict[str, int]]:
@@ -81,9 +82,8 @@ class BoostingPlan:
             setattr(ranker, name, value)
         rate = learning_rate_of(ranker, self.rows.queries, self.start)
         settings = replace(self.settings, learning_rate=rate)
-        gradients = _gradients(ranker, self.rows, settings)
-        if gradients is not None:
-            gradients.go_on_from(self.start)
+        gradients = Gradients(ranker, self.rows, settings.seed)
+        gradients.go_on_from(self.start)
         return replace(
             self, ranker=ranker, settings=settings, gradients=gradients, multipliers=None
         )
@@ -104,20 +104,21 @@ class BoostingPlan:
     def loop(self, trainer: Trainer) -> Loop:
         """Return the rounds to boost, or those that a checkpoint has left."""
         ranker, rate = self.ranker, self.settings.learning_rate
-        history, keep = History(), None
-        if self.checkpoint is not None:
-            history, keep = self.checkpoint.resume(trainer, self.sigmas)
+        history, keep, saved = History(), None, self.checkpoint
+        if saved is not None:
+            self.sigmas.update(saved.sigmas)
+            history, keep = saved.history, partial(saved.keep, trainer, self.sigmas)
             if self.multipliers is not None:
                 self.multipliers.resume(history.results)
         return Loop(
             trainer,
-            self.gradients or (lambda round: None),
+            lambda round: trainer.step(self.gradients(round)),
             ranker.n_estimators,
             on_train=self.on_train,
             on_valid=self.on_valid,
             stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
             sigmas=self.sigmas,
-            hook=None if self.gradients is None else self.gradients.hook,
+            hook=self.gradients.hook,
             partner=self.multipliers,
             callbacks=self.callbacks,
             history=history,
@@ -135,9 +136,12 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
     rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
-    _refuse_together(ranker, settings, data, rows)
+    _refuse_together(data)
     baseline = _baseline(ranker, schema)
-    saved = _checkpoint(ranker, options, schema, rows, valid)
+    saved, hashes = None, dict[str, str]()
+    if options.checkpoint is not None:
+        saved = Checkpoint(options.checkpoint, options.checkpoint_rounds)
+        hashes = fit_hashes(ranker, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
     n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
     settings = replace(settings, n_jobs=n_jobs)
@@ -145,20 +149,20 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     multipliers = Multipliers.of(ranker, rows, valid)
     if multipliers is not None:
         trained.objective = multipliers.mixture(ranker.objective)
-    gradients = _gradients(trained, rows, settings)  # what is wrong shows before a start is fitted
+    gradients = Gradients(trained, rows, settings.seed)  # before a start is fitted: it may refuse
     TRAINERS[ranker.booster].check(settings, context.widened(schema))
     given = {**rows.as_given(tables[0]), "categorical_feature": data.categorical_feature}
-    start = fit_start(ranker, settings, [rows, *valid], given)
+    start = fit_start(ranker, [rows, *valid], given)
     settings = replace(settings, **chosen_trees(ranker, rows.queries, start))
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)
         rows, *valid = [from_start(start, schema.in_order(table), part) for table, part in parts]
-        if gradients is not None:
-            gradients.go_on_from(start)
+        gradients.go_on_from(start)
     shown = recorded = ranker._shows
     if saved is not None:
-        saved.expect({"init": argument_hash("init", [part.init_score for part in (rows, *valid)])})
-        recorded = saved.recorded
+        scores = [part.init_score for part in (rows, *valid)] if start is not None else None
+        saved.expect(hashes | {"init": hash_of(scores)})
+        recorded = "train" in saved.history.results if saved.history.done else shown
     if multipliers is not None:
         # Of the training queries, only what the constraints need is measured.
         measures = multipliers.measures(measures if valid or recorded else [])
@@ -186,23 +190,8 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     )
 
 
-def _gradients(ranker: BoostedRanker, rows: Rows, settings: TreeSettings) -> Gradients | None:
-    return None if settings.built_in is not None else Gradients(ranker, rows, settings.seed)
-
-
-def _refuse_together(
-    ranker: BoostedRanker, settings: TreeSettings, data: FitData, rows: Rows
-) -> None:
+def _refuse_together(data: FitData) -> None:
     """Refuse arguments that are right by themselves, and not together."""
-    if settings.built_in is not None:
-        given = {"constraints": ranker.constraints, "position": "position" in data.training}
-        for name in given:
-            if given[name]:
-                raise ArgumentError(
-                    name,
-                    "must be None with a booster's own objective",
-                    f"objective={ranker.objective!r}: use one of gbrank, such as 'lambdarank'",
-                )
     validation = data.validation.values()
     if "init_score" in data.training and any("init_score" not in part for part in validation):
         raise ArgumentError(
@@ -210,28 +199,6 @@ def _refuse_together(
             "must be given where init_score is: validation documents would be judged by the trees "
             "alone",
         )
-
-
-def _checkpoint(
-    ranker: BoostedRanker, options: FitOptions, schema: Schema, rows: Rows, valid: list[Rows]
-) -> Checkpoint | None:
-    """Return the checkpoint to write, if there is to be one, which must be of the same fit."""
-    if options.checkpoint is None:
-        return None
-    if not isinstance(ranker.random_state, int):
-        raise ArgumentError(
-            "random_state",
-            "must be an integer with a checkpoint, so that the same fit can be called again",
-            repr(ranker.random_state),
-        )
-    saved = Checkpoint(
-        options.checkpoint,
-        options.checkpoint_rounds,
-        callbacks=argument_hash("callbacks", code_of(options.callbacks or ())),
-        recorded=ranker._shows,
-    )
-    saved.expect(fit_hashes(ranker, schema, rows, valid))
-    return saved
 
 
 def _set_aside(

@@ -66,9 +66,8 @@ class DebiasedTrainer:
             biases = np.frombuffer(state["biases"])
             self._biases = list(biases.reshape(-1, len(self._places.names)))
 
-    def step(self, derivatives: GradientFunction | None) -> None:
+    def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree, and improve the biases, on the derivatives at the biased scores."""
-        assert derivatives is not None  # positions are refused with a booster's own objective
         bias = self._biases[-1]
 
         def biased(scores: Vector) -> tuple[Vector, Vector]:

@@ -36,8 +36,8 @@ class Round:
         The round, from 0.
     rounds : int
         How many there will be, if nothing ends them before.
-    sigma : float or None
-        The sigma of this round; None with a booster's own objective.
+    sigma : float
+        The sigma of this round.
     values : dict of str to dict of str to float
         ``values["valid_0"]["ndcg@10"]`` is the measure after this round; "train" is among the sets
         where `verbose` is set.
@@ -56,7 +56,7 @@ class Round:
 
     number: int
     rounds: int
-    sigma: float | None
+    sigma: float
     values: Mapping[str, Mapping[str, float]]
     best: int
 
@@ -74,13 +74,6 @@ def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     for callback in listed:
         check_takes(callback, "a callback", "round")
     return list(listed)
-
-
-def code_of(callbacks: Sequence[Callback]) -> list[Any]:
-    """Return what callbacks run, without what they remember, which another process may not."""
-    functions = [getattr(callback, "__func__", callback) for callback in callbacks]
-    names = [getattr(one, "__qualname__", type(one).__qualname__) for one in functions]
-    return [getattr(one, "__code__", name) for one, name in zip(functions, names, strict=True)]
 
 
 def call_all(callbacks: Sequence[Callback], round: Round) -> bool:

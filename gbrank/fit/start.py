@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gbrank.boosters.interface import TreeSettings
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.data.columns import Data
@@ -23,11 +22,11 @@ SHARE_OF_ROUNDS = 0.1
 
 
 def fit_start(
-    ranker: BoostedRanker, settings: TreeSettings, parts: Sequence[Rows], training: Data
+    ranker: BoostedRanker, parts: Sequence[Rows], training: Data
 ) -> BaseRanker[Any] | None:
     """Return the model that a ranker boosts from, or None; a regression is fitted for it."""
     init: Any = ranker.init
-    if init is None and settings.built_in is None and parts[0].init_score is None:
+    if init is None and parts[0].init_score is None:
         facts = get_objective(ranker.objective).facts
         init = "regression" if facts.needs_start and facts.start == "none" else None
     if init is None or init == "zero":

@@ -9,13 +9,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from gbrank.boosters import MODELS, SUFFIXES, Model
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.files import held, is_leftover, replace_file
+from gbrank.common.files import is_leftover, refuse_remote, replace_file
 from gbrank.common.version import __version__
 
 T = TypeVar("T")
@@ -59,30 +58,22 @@ def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     """Write a ranker into a folder, in place of the one that it holds."""
     if not os.fspath(folder):
         raise ArgumentError("path", "must name a folder", "''")
+    refuse_remote(folder)
     text = _as_text(saved.description)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        try:
-            locked = stack.enter_context(held(target))
-        except BlockingIOError as error:
-            message = (
-                "path must be a folder that no running fit of this process has its checkpoint in"
-            )
-            raise BlockingIOError(error.errno, message, str(folder)) from None
-        existing = {path.name for path in target.iterdir()}
-        try:
-            for name, content in saved.files.items():
-                replace_file(target / name, content)
-            replace_file(target / DESCRIPTION, text)
-            unwanted = existing - saved.files.keys() - {DESCRIPTION}
-        except BaseException:
-            unwanted = saved.files.keys() - existing
-            raise
-        finally:
-            for name in unwanted:
-                if locked and is_of_model(name):
-                    (target / name).unlink(missing_ok=True)
+    existing = {path.name for path in target.iterdir()}
+    try:
+        for name, content in saved.files.items():
+            replace_file(target / name, content)
+        replace_file(target / DESCRIPTION, text)
+        unwanted = existing - saved.files.keys() - {DESCRIPTION}
+    except BaseException:
+        unwanted = saved.files.keys() - existing
+        raise
+    finally:
+        for name in filter(is_of_model, unwanted):
+            (target / name).unlink(missing_ok=True)
 
 
 def read_saved(folder: str | os.PathLike[str]) -> Saved:

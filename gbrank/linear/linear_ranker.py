@@ -231,7 +231,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         descent = solvers.Descent(move, rows, valid, [start], schedule, unit, n_steps)
         history = Loop(
             descent,
-            lambda round: None,
+            lambda _: descent.step(),
             n_steps,
             on_train=on_train,
             on_valid=on_valid,

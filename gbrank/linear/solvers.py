@@ -9,7 +9,6 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
-from gbrank.boosters.interface import GradientFunction
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
 from gbrank.common.warnings import warn_user
@@ -111,7 +110,7 @@ class Descent:
     n_steps: int
     sigmas: dict[int, float] = field(default_factory=dict)
 
-    def step(self, derivatives: GradientFunction | None = None) -> None:
+    def step(self) -> None:
         """Take a step from the last weights."""
         round = len(self.coefs) - 1
         sigma = sigma_at(self.schedule, round, self.n_steps)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.checks import call_it, nearest, quoted, unknown_name
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import ParsedText, Registry, first_line, own_aliases, parse_text
@@ -22,7 +22,6 @@ from gbrank.objectives.on_label import OnLabel
 DEFAULT_OBJECTIVE = "noisy:ndcg"
 
 OBJECTIVES = Registry("objective")
-THEIRS = "lightgbm:", "xgboost:", "catboost:"
 
 
 @dataclass(frozen=True)
@@ -211,9 +210,6 @@ def _find(text: str) -> tuple[Any, ParsedText]:
     """Return the registered objective that a text names, and its parts."""
     if OBJECTIVES.has(text):
         return OBJECTIVES.find(text)
-    if text.startswith(THEIRS):
-        hint = " (A booster's own is the whole objective of a GBRanker, or a ranker to compare.)"
-        raise ArgumentError("objective", "must be one of gbrank here", quoted(text), hint)
     asked = text.lower()
     found = parse_text(asked)
     name = asked if found is None else found.name

@@ -25,8 +25,7 @@ def learning_curves(
     """Draw a measure by round on each set, and sigma on a second axis.
 
     A vertical line is where early stopping cut the model. The second axis is
-    ``ax.figure.axes[-1]``; there is none where sigma is the same in all rounds, or the objective
-    is a booster's own, without a sigma.
+    ``ax.figure.axes[-1]``; there is none where sigma is the same in all rounds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How good predictions are: two models query by query, and whether probabilities come true."""
+"""How good predictions are: two models query by query."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
-from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
 from gbrank.evaluation.statistics import common_queries, compared
 from gbrank.measures.measure_registry import Metric, get_measure
-from gbrank.plots.style import BLUE, GREY, axes_for, legend, tidy
+from gbrank.plots.style import BLUE, GREY, axes_for, tidy
 
 
 def per_query(
@@ -96,43 +95,3 @@ def draw_queries(
     ax.plot(theirs, ours, "o", color=BLUE, alpha=0.4, markersize=4, markeredgewidth=0)
     tidy(ax, xlabel=f"{measure} of {names[1]}", ylabel=f"{measure} of {names[0]}")
     ax.set_aspect("equal")
-
-
-def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: Axes | None = None) -> Axes:
-    """Draw the mean target in each bin of probabilities, with the share of documents in it.
-
-    Probabilities that come true are on the diagonal.
-
-    Parameters
-    ----------
-    t, p, bins
-        As for `expected_calibration_error`.
-    ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        As for `expected_calibration_error`.
-
-    Examples
-    --------
-    >>> from gbrank import plots
-    >>> ax = plots.calibration([0.0, 0.5, 1.0, 1.0], [0.25, 0.25, 0.75, 0.75])
-    >>> ax.get_title()
-    'expected calibration error 0.1250'
-    """
-    shares, targets, probabilities = calibration_bins(t, p, bins)
-    ax = axes_for(ax)
-    ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
-    label = "share of documents"
-    bars = ax.vlines(probabilities, 0, shares, color=GREY, linewidth=4, alpha=0.5, label=label)
-    dots = ax.plot(probabilities, targets, "o-", color=BLUE, label="mean target")
-    title = f"expected calibration error {expected_calibration_error(t, p, bins=bins):.4f}"
-    tidy(ax, title=title, xlabel="mean probability")
-    ax.set_aspect("equal")
-    legend(ax, [bars, *dots])
-    return ax

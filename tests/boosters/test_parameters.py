@@ -29,17 +29,13 @@ X[:, 4] = np.where(RNG.random(N) < 0.4, 0, X[:, 4])
 X[RNG.random(N) < 0.2, 5] = np.nan
 
 
-def scores(
-    booster: str, params: dict[str, Any], objective: str = "ranknet", **more: Any
-) -> NDArray[np.float64]:
+def scores(booster: str, params: dict[str, Any], **more: Any) -> NDArray[np.float64]:
     """Return what a small ranker predicts."""
     defaults = {"n_estimators": 12, "learning_rate": 0.2, "num_leaves": 20,
                 "min_child_samples": 5, "colsample": 0.7}  # fmt: skip
-    ranker = GBRanker(
-        objective, booster=booster, booster_params={"max_bin": 255, **params}, random_state=0,
-        n_jobs=1,
-        **defaults | more,
-    )  # fmt: skip
+    params = {"max_bin": 255, **params}
+    options: dict[str, Any] = {"random_state": 0, "n_jobs": 1, **defaults, **more}
+    ranker = GBRanker("ranknet", booster=booster, booster_params=params, **options)
     return ranker.fit(X, Y, group=[30] * 50, categorical_feature=[3]).predict(X)
 
 
@@ -281,27 +277,6 @@ def test_what_to_do_instead(booster: str, name: str, instead: str) -> None:
         scores(booster, {name: 1})
 
 
-@pytest.mark.parametrize(
-    ("objective", "params"),
-    [
-        ("lightgbm:lambdarank", {"label_gain": [0, 1, 1, 9]}),
-        ("lightgbm:lambdarank", {"lambdarank_truncation_level": 1}),
-        ("lightgbm:lambdarank", {"lambdarank_norm": False}),
-        ("lightgbm:lambdarank", {"sigmoid": 9.0}),
-        ("lightgbm:rank_xendcg", {"objective_seed": 9}),
-        ("lightgbm:huber", {"alpha": 0.1}),
-        ("xgboost:rank:ndcg", {"lambdarank_num_pair_per_sample": 1}),
-        ("xgboost:rank:ndcg", {"ndcg_exp_gain": False}),
-        ("xgboost:reg:pseudohubererror", {"huber_slope": 0.1}),
-    ],
-    ids=str,
-)
-def test_options_of_the_boosters_own_objectives(objective: str, params: dict[str, Any]) -> None:
-    """They act there, as in the library itself."""
-    booster = objective.partition(":")[0]
-    assert (scores(booster, params, objective) != scores(booster, {}, objective)).any()
-
-
 @pytest.mark.parametrize("name", ["forcedbins_filename", "forcedsplits_filename", "fs"])
 @pytest.mark.parametrize("content", [None, "{"])
 def test_files_that_cannot_be_read(name: str, content: str | None, tmp_path: Path) -> None:
@@ -421,23 +396,18 @@ OF_LIGHTGBM: dict[str, float] = {
 OF_XGBOOST: dict[str, float] = {
     "max_leaves": 5, "colsample_bytree": 0.5, "lambda": 7.5, "nthread": 1, "boost_from_average": 0,
 }  # fmt: skip
-AS_SET: dict[tuple[str, str], dict[str, float]] = {
-    ("lightgbm", "ranknet"): OF_LIGHTGBM | {"min_data_in_leaf": 12, "bagging_freq": 0},
-    ("lightgbm", "lightgbm:lambdarank"): OF_LIGHTGBM
-    | {"min_data_in_leaf": 9, "bagging_freq": 1, "bagging_fraction": 0.75},
-    ("xgboost", "ranknet"): OF_XGBOOST
-    | {"min_child_weight": 9, "subsample": 1, "seed_per_iteration": 1},
-    ("xgboost", "xgboost:rank:ndcg"): OF_XGBOOST
-    | {"min_child_weight": 1, "subsample": 0.75, "seed_per_iteration": 0},
-}  # fmt: skip
+AS_SET: dict[str, dict[str, float]] = {
+    "lightgbm": OF_LIGHTGBM | {"min_data_in_leaf": 12, "bagging_freq": 0},
+    "xgboost": OF_XGBOOST | {"min_child_weight": 9, "subsample": 1, "seed_per_iteration": 1},
+}
 
 
-@pytest.mark.parametrize(("booster", "objective"), AS_SET)
+@pytest.mark.parametrize("booster", AS_SET)
 @pytest.mark.parametrize("params", [SETTINGS, SETTINGS | {"max_depth": None}])
-def test_what_a_booster_was_told(booster: str, objective: str, params: dict[str, Any]) -> None:
+def test_what_a_booster_was_told(booster: str, params: dict[str, Any]) -> None:
     """Each setting, once and as it is, as the booster itself says after training."""
     own: dict[str, Any] = {"extra_trees": True} if booster == "lightgbm" else {}
-    ranker = GBRanker(objective, booster=booster, n_estimators=2, **params, **own)
+    ranker = GBRanker("ranknet", booster=booster, n_estimators=2, **params, **own)
     model = ranker.fit(X, Y, group=[30] * 50).booster_
     if booster == "lightgbm":
         told = dict(re.findall(r"^\[(\w+): (.*)\]$", model.model_to_string(), re.MULTILINE))
@@ -447,7 +417,7 @@ def test_what_a_booster_was_told(booster: str, objective: str, params: dict[str,
         told = learner["gradient_booster"]["tree_train_param"]
         told |= learner["generic_param"] | learner["learner_model_param"]
         unlimited, base = 0, float(told["base_score"].strip("[]"))
-    wanted = BOTH | AS_SET[booster, objective]
+    wanted = BOTH | AS_SET[booster]
     wanted["max_depth"] = params["max_depth"] or unlimited
     assert {name: float(told[name]) for name in wanted} == wanted
     assert base == 0

@@ -125,15 +125,6 @@ def test_a_sample_of_rows(most: int) -> None:
     assert_array_equal(shuffled.fit(X[order], y[order], qid=QID[order]).predict(X), expected)
 
 
-@pytest.mark.incumbent
-def test_the_boosters_own_objective_is_left_alone() -> None:
-    """It is LightGBM as it comes."""
-    X = (np.arange(N) % 3.0)[:, np.newaxis]
-    labels = (np.arange(N) % 3) * 1.0
-    scores = fit(X, labels, objective="lightgbm:lambdarank").predict([[1.0], [2.0]])
-    assert scores[0] == scores[1]
-
-
 @pytest.mark.parametrize(("text", "value"), [("false", False), ("True", True), (None, True)])
 def test_options_are_the_same_in_other_notations(text: str | None, value: bool) -> None:
     """As LightGBM takes them."""

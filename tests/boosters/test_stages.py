@@ -5,7 +5,7 @@ import pytest
 from gbrank import get_objective
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.stages import Progress, Stage, stages_of
-from gbrank.schedules import constant, geometric
+from gbrank.schedules import Schedule, constant, geometric, join, linear, staircase
 
 
 def falling(round: int, rounds: int | None) -> float:
@@ -67,6 +67,24 @@ def test_going_on() -> None:
     assert main.sigma(0) == schedule(4, 10)
     for other in (geometric(2.0, 0.4), geometric(3.0, 0.5)):
         assert len(stages_of(objective, other, 6, True, before)) == 2
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        staircase(64, 0.5, 2),
+        geometric(2.0, 0.1, rounds=12),
+        linear(2, 0.5, rounds=12),
+        join([constant(1.0), geometric(1.0, 0.1, rounds=6)], [4]),
+    ],
+    ids=str,
+)
+def test_going_on_beyond_the_first_fit(schedule: Schedule) -> None:
+    """A schedule that is longer than the first fit goes on as in one fit of all rounds."""
+    objective = get_objective("approx:ndcg")
+    before = Progress(str(objective), repr(schedule), 6, 6)
+    (main,) = stages_of(objective, schedule, 6, False, before)
+    assert [main.sigma(round) for round in range(6)] == [schedule(r, 12) for r in range(6, 12)]
 
 
 @pytest.mark.parametrize("rounds", [20, 21])

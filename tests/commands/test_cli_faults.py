@@ -32,7 +32,7 @@ from gbrank.commands.cli import COMMANDS, _parser, main
         ("train one.txt --model m --booster-param num_leaves=7", "use the argument num_leaves"),
         ("train one.txt --model m --n-features 1", "one.txt, line 1, column 15"),
         ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),
-        ("train '' --model m", "files must be a path, got an empty text"),
+        ("train '' --model m", "file must be a path, got an empty text"),
         ("predict one.txt --model ''", "--model must be a path, got an empty text"),
         ("train one.txt --model one.txt", "--model must be no file that is read, and in no folder"),
         ("train one.txt --model fine.txt", "fine.txt: Not a directory"),

@@ -29,9 +29,6 @@ def test_scores_measures_and_facts(data: Path, model: Path, output: Output) -> N
     scores = ranker.predict(X, qid=qid)
     said = output("predict", data / "test.txt", "--model", model)
     assert_array_equal(np.array(said.split(), float), scores)
-    shares = output("predict", data / "test.txt", "--model", model, "--probability")
-    expected = ranker.predict(X, qid=qid, output="probability")
-    assert_array_equal(np.array(shares.split(), float), expected)
     found = json.loads(
         output("evaluate", data / "test.txt", "--model", model, "--metric", "ndcg@10", "--json")
     )

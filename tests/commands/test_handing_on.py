@@ -11,10 +11,10 @@ from command import Output
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, QueryTimeSeriesSplit
+from gbrank.commands import data_files
 from gbrank.commands.cli import main
 from gbrank.commands.shared import import_plugins
 from gbrank.common.table import Table
-from gbrank.datasets import table_files
 from gbrank.evaluation.tuning import Tuned
 from gbrank.export import Verification
 
@@ -46,14 +46,14 @@ def called(monkeypatch: pytest.MonkeyPatch, function: str, *argv: object) -> tup
 
 def test_tradeoff(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "--metric map --n-estimators 7 --validation-fraction 0.4 --random-state 3 --jobs 2"
-    argv = f"tradeoff t.csv --labels margin --measure ap[margin] {options} --drop url"
+    argv = f"tradeoff t.csv --labels margin --measure ap[margin] {options} --results r --drop url"
     argv += " --objective lambda:map --categorical b --weights 0.5 2"
     (ranker, X, y), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
-    assert X.column_names == ["a", "b"]
+    assert list(X) == ["a", "b"]
     assert_array_equal(y, table["label"])
     assert_array_equal(found["qid"], table["qid"])
     assert_array_equal(found["labels"]["margin"], table["margin"])
-    expected = {"measure": "ap[margin]", "levels": None, "weights": [0.5, 2]}
+    expected = {"measure": "ap[margin]", "levels": None, "weights": [0.5, 2], "results": "r"}
     expected |= {"validation_fraction": 0.4, "n_jobs": 2, "categorical_feature": ["b"]}
     assert expected.items() <= found.items()
     params = {"objective": "lambda:map", "eval_metric": "map", "n_estimators": 7, "random_state": 3}
@@ -65,7 +65,7 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     options += " --n-estimators 9 --categorical b --later --folds 3"
     argv = f"tune t.csv --model m --drop url margin {options}"
     (X, y), found = called(monkeypatch, "tune.tune", *argv.split())
-    assert X.column_names == ["a", "b"]
+    assert list(X) == ["a", "b"]
     assert_array_equal(y, table["label"])
     assert_array_equal(found["qid"], table["qid"])
     expected = {"minutes": 0.5, "n_trials": 7, "average": False, "results": "r"}
@@ -76,9 +76,11 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["ranker"].get_params() == GBRanker(**params, booster_params={}).get_params()
     table.assign(qid=table["qid"] + 5).to_csv("v.csv", index=False)
     argv = "tune t.csv --model m --drop url margin b --valid v.csv"
-    read = table_files.read_bytes
+    read = data_files.read_table
     files: list[Any] = []
-    monkeypatch.setattr(table_files, "read_bytes", lambda path: files.append(path) or read(path))
+    monkeypatch.setattr(
+        data_files, "read_table", lambda path, *more: files.append(path) or read(path, *more)
+    )
     _, found = called(monkeypatch, "tune.tune", *argv.split())
     assert files == ["t.csv", "v.csv"]
     ((train, valid),) = found["folds"]
@@ -150,13 +152,15 @@ def test_what_verify_says(
 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = "compare --data t.csv --drop url --categorical b --rankers ranknet lambda:map --seeds 2"
-    argv += " --measures map ndcg@3 --baseline lambda:map --jobs 3"
+    argv += " --measures map ndcg@3 --baseline lambda:map --results r --jobs 3 --num-leaves 9"
     (rankers, (data,)), found = called(monkeypatch, "compare.compare_rankers", *argv.split())
-    assert rankers == {"ranknet": "ranknet", "lambda:map": "lambda:map"}
+    assert [*rankers] == ["ranknet", "lambda:map"]
+    assert {ranker.num_leaves for ranker in rankers.values()} == {9}
+    assert {ranker.eval_metric for ranker in rankers.values()} == {"map"}
     assert data.name == "t.csv"
-    assert str(data.X.schema.field("b").type).startswith("dictionary")
-    expected = {"seeds": 2, "measures": ["map", "ndcg@3"], "baseline": "lambda:map", "n_jobs": 3}
-    assert expected.items() <= found.items()
+    assert data.X["b"].dtype == "category"
+    expected = {"seeds": 2, "measures": ["map", "ndcg@3"], "baseline": "lambda:map"}
+    assert (expected | {"results": "r", "n_jobs": 3}).items() <= found.items()
 
 
 def test_compare_tells_processes_of_plugins(
@@ -192,7 +196,7 @@ def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(y, table["label"])
     assert_array_equal(found["position"], range(1, 21))
     ((valid, labels),) = found["eval_set"]
-    assert (X.column_names, valid.column_names) == (["a", "b"], ["a", "b"])
+    assert (list(X), list(valid)) == (["a", "b"], ["a", "b"])
     assert_array_equal(labels, other["label"])
     assert_array_equal(valid["a"], other["a"])
     assert_array_equal(found["eval_qid"][0], other["qid"])
@@ -217,16 +221,3 @@ def test_what_two_models_are_called(
         return
     found = called(monkeypatch, "report.report", *argv)[1]["names"]
     assert found == (("model", "other") if other == "two/other" else ("one/model", other))
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_rows_without_a_query_are_not_scored(
-    kind: str, model: str, tmp_path: Path, fault: Output, table: pd.DataFrame
-) -> None:
-    """By a model of named features."""
-    ranker = GBRanker(n_estimators=1, min_child_samples=1, n_jobs=1)
-    ranker.fit(table[["a"]], table["label"], qid=table["qid"]).save("named")
-    table["qid"] = table["qid"].where(table["qid"] > 0)
-    (table.to_csv if kind == "csv" else table.to_parquet)(f"t.{kind}", index=False)
-    said = fault("predict", f"t.{kind}", "--model", "named")
-    assert f"t.{kind}: expected a query in column 'qid', got none in row 0" in said

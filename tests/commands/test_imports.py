@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command import SMALL
 
 from gbrank.commands.cli import main
 from gbrank.datasets import read_letor
-from gbrank.datasets.table_files import write_table
 
 PICTURES = {"matplotlib", "gbrank.plots"}
 TRAINING = {f"gbrank.fit.{name}" for name in ("boost", "checkpoints", "loop", "plan")}
@@ -73,7 +73,8 @@ def test_scores_are_judged_without_a_booster(kind: str, data: Path, tmp_path: Pa
     """Nor scikit-learn, which LightGBM and XGBoost import, but for LETOR files, which it reads."""
     X, y, qid = read_letor(data / "test.txt")
     files = {"txt": data / "test.txt", "csv": tmp_path / "test.csv"}
-    write_table(files["csv"], {"x": X[:, 0], "label": y, "qid": qid})
+    table = np.column_stack([X[:, 0], y, qid])
+    np.savetxt(files["csv"], table, "%g", ",", header="x,label,qid", comments="")
     (tmp_path / "scores.txt").write_text("\n".join(map(str, range(len(y)))))
     modules = loaded("evaluate", files[kind], "--scores", tmp_path / "scores.txt")
     unwanted = {"gbrank.ranker", "lightgbm", "xgboost", *PICTURES, *OPTIONAL}
@@ -84,6 +85,7 @@ def test_scores_are_judged_without_a_booster(kind: str, data: Path, tmp_path: Pa
 def test_nothing_is_drawn_without_a_picture(data: Path) -> None:
     """By `compare`."""
     argv = ["--data", data / "train.txt", "--rankers", "ranknet", "--jobs", 1, "--seeds", 1]
+    argv += ["--n-estimators", 2, "--learning-rate", 0.1]
     unwanted = {"xgboost", *PICTURES, *OPTIONAL} - loaded_by("lightgbm")
     assert not loaded("compare", *argv) & unwanted
 

@@ -14,7 +14,7 @@ from gbrank.commands.cli import main
 
 X, Y, QID = make_cubic(30, n_documents=8, n_features=3, random_state=0)
 FRAME = pd.DataFrame(X, columns=["bm25", "title", "price"])
-QUICK = ["--seeds", "1", "--jobs", "1"]
+QUICK = ["--n-estimators", "5", "--seeds", "1", "--jobs", "1"]
 FEATURES = ["--features", "bm25", "title", "price"]
 
 
@@ -28,6 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         sku=[f"s{row}" for row in range(len(Y))],
     )  # fmt: skip
     table.to_parquet("all.parquet")
+    FRAME.assign(label=Y, qid=QID).to_csv("all.csv", index=False)
     table[QID < 20].to_parquet("train.parquet")
     table[QID >= 20].to_parquet("test.parquet")
     table.assign(label=np.where(QID < 10, Y, np.nan), llm=Y).to_parquet("few.parquet")
@@ -176,7 +177,7 @@ def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixtur
         ),
         (
             "compare --data all.parquet --valid test.parquet --test test.parquet",
-            "a query must not be split",
+            r"folds\[0\] must not split a query",
         ),
         ("compare --data a.parquet b.parquet --time day", "--data must be one file"),
         ("compare --data all.parquet --features a", r"unknown column \(features\) 'a'"),
@@ -185,7 +186,7 @@ def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixtur
             "tune all.parquet --model m --later --valid few.parquet",
             "--later must not be given with",
         ),
-        ("tune all.parquet --model m --valid v.txt", "files must be all tables or all LETOR"),
+        ("tune all.parquet --model m --valid all.csv", "all.csv: expected the columns of all.par"),
         (
             "report few.parquet --model model.txt --html r.html --label llm --judged-by llm",
             "--judged-by must be another column than --label, got llm",

@@ -8,30 +8,8 @@ from pathlib import Path
 import pytest
 from command import Output
 
-from gbrank import GBRanker, LinearRanker, read_letor
+from gbrank import LinearRanker, read_letor
 from gbrank.commands.cli import main
-
-
-def test_probabilities(data: Path, model: str, output: Output) -> None:
-    """The same order of documents, in TREC's format too."""
-    test = data / "test.txt"
-    X, _, _ = read_letor(test)
-    expected = GBRanker.load(model).predict(X, output="probability")
-    lines = output("predict", "--model", model, test, "--probability").split()
-    assert list(map(float, lines)) == expected.tolist()
-    runs = [
-        [line.split() for line in output("predict", "--model", model, test, *more).splitlines()]
-        for more in (("--format", "trec"), ("--format", "trec", "--probability"))
-    ]
-    assert [line[:4] for line in runs[0]] == [line[:4] for line in runs[1]]
-    assert sorted(float(line[4]) for line in runs[1]) == sorted(expected.tolist())
-
-
-def test_probabilities_of_trees_only(data: Path, tmp_path: Path, fault: Output) -> None:
-    X, y, qid = read_letor(data / "train.txt")
-    LinearRanker("regression").fit(X, y, qid=qid).save(tmp_path)
-    error = fault("predict", "--model", tmp_path, data / "test.txt", "--probability")
-    assert f"--probability needs a GBRanker, got {tmp_path} with a LinearRanker." in error
 
 
 @pytest.mark.parametrize("form", ["scores", "trec"])

@@ -1,6 +1,5 @@
 """Parquet and CSV files on the command line, and what a label of -1 means."""
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -109,21 +108,6 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
     }
 
 
-def test_several_files(frame: pd.DataFrame, tmp_path: Path, folder: Path, output: Output) -> None:
-    """They are one table; integers in one and decimals in the other are numbers."""
-    first, second = frame[:100].copy(), frame[100:200].copy()
-    first["a"] = range(100)
-    first.to_csv(tmp_path / "1.csv", index=False)
-    second.to_parquet(tmp_path / "2.parquet")
-    pd.concat([first, second]).to_csv(tmp_path / "all.csv", index=False)
-    scores = []
-    for files in (["1.csv", "2.parquet"], ["all.csv"]):
-        paths = [tmp_path / name for name in files]
-        output("train", *paths, "--model", tmp_path / "m", *FIT)
-        scores.append(output("predict", folder / "test.csv", "--model", tmp_path / "m"))
-    assert scores[0] == scores[1]
-
-
 def test_validation_tables(folder: Path, tmp_path: Path, output: Output) -> None:
     """They need not leave out what the training table does not have."""
     said = output(
@@ -138,10 +122,11 @@ def test_validation_tables(folder: Path, tmp_path: Path, output: Output) -> None
 
 def test_comparisons(folder: Path, output: Output) -> None:
     """Of a table, whose queries become folds; categories are categories for every ranker."""
-    options = ["--drop", "url", "--categorical", "shop", "--seeds", 1]
+    options = ["--drop", "url", "--categorical", "shop", "--seeds", 1, "--n-estimators", 3,
+               "--rankers", "noisy:ndcg", "listmle"]  # fmt: skip
     said = output("compare", "--data", folder / "train.parquet", *COLUMNS, *options, "--jobs", 1)
     assert said.startswith("train.parquet, ndcg@10: 20 queries")
-    assert "xgboost" in said
+    assert "listmle" in said
 
 
 def test_queries_are_as_in_the_file(tmp_path: Path, output: Output) -> None:
@@ -255,18 +240,15 @@ def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
         ("predict none.txt --model l", "none.txt: expected a feature"),
         ("evaluate none.txt --model l", "none.txt: expected a feature"),
         ("report none.txt --model l --html r.html", "none.txt: expected a feature"),
-        ("predict d.txt none.txt --model l", "none.txt: expected a feature"),
-        ("train t.csv d.txt", "files must be all tables or all LETOR, got t.csv and d.txt"),
         ("train d.txt --label grade", "--label must be given with tables only, got d.txt"),
         ("train t.csv --sparse", "--sparse must be given with LETOR files only, got t.csv"),
         ("train none.csv", "none.csv: No such file or directory"),
-        ("train empty.csv", "empty.csv: expected a table in CSV format, got"),
+        ("train empty.csv", "empty.csv: No columns to parse from file"),
         ("train head.csv", "head.csv: expected at least one row, got none"),
-        ("train twice.csv", "twice.csv: expected different names of columns, got 'a' twice"),
-        ("train ragged.csv", "Expected 2 columns, got 3"),
-        ("train bad.parquet", "bad.parquet: expected a table in Parquet format, got"),
-        ("train t.csv twin.csv --label grade --qid query", "query 000 is both in t.csv and in tw"),
-        ("train t.csv other.csv --label grade --qid query", "they differ in ['a', 'b', 'c'"),
+        ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
+        ("train index.csv", "got ''. An index that was written to a file has none."),
+        ("train ragged.csv", "ragged.csv: Error tokenizing data. C error: Expected 2 fields in"),
+        ("train bad.parquet", "bad.parquet: Could not open Parquet"),
         ("predict other.csv --model m", "all features of the model; it lacks ['a', 'b', 'c', 'd'"),
         ("predict t.csv --model l", "t.csv: expected LETOR format, since the model's features"),
         ("predict scored.csv --model m --output s.csv", "must not have a column 'score'"),
@@ -292,6 +274,7 @@ def test_faults(
         "none.txt": "1 qid:1\n0 qid:1\n",
         "head.csv": "a,b\n",
         "twice.csv": "a,a\n1,2\n",
+        "index.csv": ",a\n0,2\n",
         "ragged.csv": "a,b\n1,2,3\n",
         "bad.parquet": "PAR1",
         "other.csv": "query,grade,z\n1,1,1\n",
@@ -300,7 +283,6 @@ def test_faults(
     for name, text in texts.items():
         Path(name).write_text(text)
     frame[:20].to_csv("t.csv", index=False)
-    frame[:20].to_csv("twin.csv", index=False)
     frame[:20].assign(score=1.0).to_csv("scored.csv", index=False)
     if "--model l" in argv:
         assert main(["train", "d.txt", "--model", "l", "--n-estimators", "1"]) == 0
@@ -308,16 +290,6 @@ def test_faults(
         argv += " --model new"
     assert message in fault(*argv.split())
     assert not Path("new").exists()
-
-
-def test_compressed_text_is_told_by_its_content(
-    frame: pd.DataFrame, tmp_path: Path, folder: Path, output: Output
-) -> None:
-    """A name without .gz does not matter."""
-    path = tmp_path / "test.csv"
-    path.write_bytes(gzip.compress((folder / "test.csv").read_bytes()))
-    said = output("predict", path, "--model", folder / "m")
-    assert said == output("predict", folder / "test.csv", "--model", folder / "m")
 
 
 def test_options_may_have_underscores(tmp_path: Path, folder: Path, output: Output) -> None:
@@ -369,21 +341,18 @@ def test_folders_that_are_refused(parts: Path, folder: Path, tmp_path: Path, fau
     (tmp_path / "empty").mkdir()
     model = folder / "m"
     for arguments, message in (
-        (["predict", tmp_path / "empty", "--model", model], "empty: expected files whose"),
-        (["predict", parts / "train", parts / "test", "--model", model], "or one folder"),
+        (["predict", tmp_path / "empty", "--model", model], "empty: expected at least one row"),
         (["train", parts / "train", "--model", tmp_path / "n"], "'label'"),
     ):
         assert message in fault(*arguments)
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
-@pytest.mark.parametrize(("command", "blank"), [("train", None), ("evaluate", ""), ("train", " ")])
-def test_rows_without_a_query(
-    kind: str, command: str, blank: str | None, tmp_path: Path, fault: Output
-) -> None:
-    """Are no query: file, column and row are named."""
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_rows_without_a_query(kind: str, command: str, tmp_path: Path, fault: Output) -> None:
+    """They are named."""
     path, scores = tmp_path / f"t.{kind}", tmp_path / "s.txt"
-    frame = pd.DataFrame({"query": ["1", "1", blank, blank], "grade": [1, 0, 1, 0], "a": 1.0})
+    frame = pd.DataFrame({"query": ["1", "1", None, None], "grade": [1, 0, 1, 0], "a": 1.0})
     scores.write_text("1\n2\n3\n4\n")
     if kind == "parquet":
         frame.to_parquet(path)
@@ -391,7 +360,7 @@ def test_rows_without_a_query(
         frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
     options = ["--model", tmp_path / "m"] if command == "train" else ["--scores", scores]
     said = fault(command, path, *COLUMNS, *options)
-    assert f"{path}: expected a query in column 'query', got none in row 2" in said
+    assert f"{path}: qid must name a column without missing values, got one in row 2" in said
 
 
 def test_categories_that_look_like_numbers(
@@ -417,18 +386,13 @@ def test_categories_that_look_like_numbers(
 def test_a_feature_without_any_value(
     kind: str, n: int, frame: pd.DataFrame, folder: Path, tmp_path: Path, output: Output
 ) -> None:
-    """Its values are missing, in one file as in several."""
+    """Its values are missing."""
     test = frame[200 : 200 + n].assign(b=None)
-    more = frame[250:260]
-    for name, part in {"t": test, "more": more}.items():
-        part.to_parquet(tmp_path / f"{name}.parquet")
-        part.to_csv(tmp_path / f"{name}.csv", index=False)
-    ranker = load_ranker(folder / "m")
-    both = pd.concat([test.assign(b=np.nan), more])[["a", "b", "c", "d", "shop"]]
-    predict = ["predict", "--model", folder / "m", tmp_path / f"t.{kind}"]
-    assert_array_equal(list(map(float, output(*predict).split())), ranker.predict(both[:n]))
-    said = output(*predict, tmp_path / f"more.{kind}")
-    assert_array_equal(list(map(float, said.split())), ranker.predict(both))
+    test.to_parquet(tmp_path / "t.parquet")
+    test.to_csv(tmp_path / "t.csv", index=False)
+    said = output("predict", "--model", folder / "m", tmp_path / f"t.{kind}")
+    expected = load_ranker(folder / "m").predict(test.assign(b=np.nan))
+    assert_array_equal(list(map(float, said.split())), expected)
 
 
 def test_equal_tables_make_equal_models(tmp_path: Path) -> None:
@@ -472,8 +436,8 @@ def test_faults_have_a_place(
         "train", table, "--model", tmp_path / "m", *FIT, "--unjudged", "drop"
     )
     lines = (folder / "test.csv").read_text().splitlines()
-    table.write_text("\n".join([*lines[:4], "1,2", *lines[4:]]))
-    assert "Row #5: Expected 8 columns, got 2" in fault("predict", table, *model)
+    table.write_text("\n".join([*lines[:4], "1,2,3,4,5,6,7,8,9", *lines[4:]]))
+    assert "Expected 8 fields in line 5, saw 9" in fault("predict", table, *model)
 
 
 def test_labels_stay_numbers(folder: Path, tmp_path: Path, output: Output) -> None:
@@ -482,5 +446,7 @@ def test_labels_stay_numbers(folder: Path, tmp_path: Path, output: Output) -> No
     argv = ["predict", folder / "test.csv", "--model", folder / "m", *COLUMNS]
     output(*argv, "--output", scored)
     types = {field.name: str(field.type) for field in pq.read_schema(scored)}
-    assert (types["grade"], types["query"], types["url"]) == ("int64", "string", "string")
+    assert types["grade"] == "int64"
+    assert "string" in types["query"]
+    assert "string" in types["url"]
     assert "ndcg@10" in output("evaluate", scored, "--scores", scored, *COLUMNS)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command import SMALL, SMALL_PARAMS, Output
 
-from gbrank import GBRanker, get_measure, read_letor, write_letor
+from gbrank import GBRanker, get_measure, read_letor
 from gbrank.commands.cli import main
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
@@ -107,34 +107,10 @@ def test_training_goes_on_from_a_folder(
     assert "no model in" in error
 
 
-@pytest.mark.parametrize("sparse", [[], ["--sparse"]])
-def test_train_on_several_files(
-    data: Path, model: str, tmp_path: Path, output: Output, sparse: list[str]
-) -> None:
-    """Files are put one after the other, gzipped or not, sparse or not, of whatever width."""
-    X, y, qid = read_letor(data / "train.txt")
-    X[:50, -1] = 0  # the first file does not mention the last feature
-    first, second = tmp_path / "1.txt", tmp_path / "2.txt.gz"
-    write_letor(first, X[:50], y[:50], qid[:50])
-    write_letor(second, X[50:], y[50:], qid[50:])
-    assert read_letor(first)[0].shape[1] == X.shape[1] - 1
-    output("train", first, second, "--model", tmp_path / "m", *SMALL, *sparse)
-    scores = output("predict", "--model", tmp_path / "m", first, second, *sparse)
-    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
-    expected = ranker.fit(X, y, qid=qid).predict(X)
-    assert list(map(float, scores.split())) == expected.tolist()
-
-
 def test_n_features(data: Path, tmp_path: Path, output: Output) -> None:
     """A model may know of features that its training data does not mention."""
     output("train", data / "train.txt", "--model", tmp_path / "m", "--n-features", "9", *SMALL)
     assert json.loads(output("info", "--model", tmp_path / "m", "--json"))["features"] == 9
-
-
-def test_a_query_in_two_files(data: Path, tmp_path: Path, fault: Output) -> None:
-    (tmp_path / "more.txt").write_text("1 qid:7 1:1\n0 qid:105 1:2\n")
-    error = fault("train", data / "train.txt", tmp_path / "more.txt", "--model", tmp_path / "m")
-    assert f"query 105 is both in {data / 'train.txt'} and in {tmp_path / 'more.txt'}" in error
 
 
 def test_train_replaces_a_model_only(data: Path, tmp_path: Path, fault: Output) -> None:

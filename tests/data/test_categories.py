@@ -323,3 +323,11 @@ def test_parts_of_other_types(parts: list[Schema], message: str) -> None:
     """The message names the column."""
     with pytest.raises(ValueError, match=f"X must .* in all partitions, {message}"):
         Schema.union(parts)
+
+
+@pytest.mark.parametrize("asked", [(), ("day",)], ids=["a feature", "a category"])
+@pytest.mark.parametrize("values", [pd.to_datetime(["2026-01-01", None]), pd.to_timedelta([1, 2])])
+def test_dates(values: Any, asked: tuple[str, ...]) -> None:
+    """They are neither numbers nor categories: each would be one of its own."""
+    with pytest.raises(ValueError, match=r"column 'day' has dtype .*turn it into numbers"):
+        Schema.learn(pd.DataFrame({"day": values}), asked)

@@ -23,6 +23,7 @@ from gbrank import GBRanker, QueryContext, custom_objective, load_ranker, make_c
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
+from gbrank.evaluation import read_folds
 from gbrank.parallel.collective import WorkersLostError
 from gbrank.schedules import geometric
 
@@ -115,8 +116,6 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
     assert found.evals_result_.keys() == local.evals_result_.keys()
     for measure, by_round in local.evals_result_["valid_0"].items():
         assert_allclose(found.evals_result_["valid_0"][measure], by_round, rtol=1e-6)
-    probabilities = [one.predict(X, output="probability") for one in (found, local)]
-    assert_allclose(*probabilities, rtol=1e-4)
 
 
 @pytest.mark.parametrize("booster", ["xgboost", pytest.param("lightgbm", marks=pytest.mark.slow)])
@@ -155,15 +154,11 @@ def test_constraints_on_labels_by_name(client: Any, booster: str) -> None:
 @pytest.mark.parametrize(
     ("objective", "booster", "init"),
     [
-        ("lightgbm:lambdarank", "lightgbm", None),
-        ("xgboost:rank:ndcg", "xgboost", None),
         ("listnet", "xgboost", "regression"),
         ("listnet", "lightgbm", GBRanker("ranknet", n_estimators=4).fit(X, Y, qid=QID)),
     ],
 )
-def test_the_boosters_own_objectives_and_other_starts(
-    client: Any, objective: str, booster: str, init: Any
-) -> None:
+def test_other_starts(client: Any, objective: str, booster: str, init: Any) -> None:
     params = {"booster": booster, "init": init, "n_estimators": 5} | LEAVES[booster]
     local = GBRanker(objective, n_jobs=1, **params).fit(X, Y, qid=QID)
     found = DaskGBRanker(objective, **params).fit(dask(X), dask(Y), qid=dask(QID))
@@ -184,8 +179,6 @@ def test_the_same_model_again(client: Any) -> None:
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("objective", ["lambdarank", "approx:ndcg"])
 def test_as_good_on_real_data(client: Any, objective: str, booster: str) -> None:
-    from benchmarks.letor_folders import read_folds
-
     data = read_folds(Path(os.environ["GBRANK_LETOR"]) / "mq2008")
     # Rounded, for XGBoost to have the bins of one machine: other bins alone change a mean by 0.005.
     x, y, qid = np.asarray(data.X).round(2), np.asarray(data.y), np.asarray(data.qid)
@@ -361,9 +354,9 @@ def test_predict_is_lazy(fitted: Any) -> None:
         raise AssertionError("computed")
 
     fitted.predict(dask(X).map_blocks(fail, dtype=float, meta=np.empty((0, 0))))
-    scores = fitted.predict(dask(X).rechunk((100, 3)), output="probability")
+    scores = fitted.predict(dask(X).rechunk((100, 3)), num_iteration=2)
     assert scores.chunks == ((100,) * 7 + (20,),)
-    assert_array_equal(scores.compute(), fitted.predict(X, output="probability"))
+    assert_array_equal(scores.compute(), fitted.predict(X, num_iteration=2))
 
 
 def test_score(fitted: Any) -> None:

@@ -68,8 +68,7 @@ def test_lines_have_at_most_100_columns(comparison: Any, length: int) -> None:
     rows = comparison.blocks()[0]
     names = [row.ranker for row in rows[:2]] + ["x" * length]
     renamed = [
-        dataclasses.replace(row, ranker=name, rounds=5000.0, cpu_seconds=12345.6, low=-0.5,
-                            calibration_error=0.25)
+        dataclasses.replace(row, ranker=name, rounds=5000.0, cpu_seconds=12345.6, low=-0.5)
         for row, name in zip(rows, names, strict=True)
     ]  # fmt: skip
     lines = as_text(renamed, 0.01).split("\n")
@@ -98,7 +97,7 @@ def test_json(comparison: Any) -> None:
     assert content["seeds"] == [0, 1]
     kinds = {"data": str, "measure": str, "ranker": str, "n_queries": int, "n_skipped": int}
     numbers = ["mean", "low", "high", "seed_deviation", "difference", "difference_low",
-               "difference_high", "p_randomisation", "p_t", "calibration_error", "rounds",
+               "difference_high", "p_randomisation", "p_t", "rounds",
                "cpu_seconds"]  # fmt: skip
     said = {"p_correction": "Holm"}
     told = ["smallest", "n_needed", "n_worth"]
@@ -112,7 +111,7 @@ def test_json(comparison: Any) -> None:
             assert all(type(row[name]) is kind for name, kind in kinds.items())
             empty = {name for name in numbers if row[name] is None}
             compared = row["ranker"] != "clean"
-            unknown = {"calibration_error", "rounds"}
+            unknown = {"rounds"}
             assert empty == unknown | (set() if compared else {"p_randomisation", "p_t"})
             assert row["low"] <= row["mean"] <= row["high"]
             assert row["difference_low"] <= row["difference"] <= row["difference_high"]

@@ -68,8 +68,6 @@ def test_lightgbm_without_missing_values_reads_them_as_zeros(format: str, tmp_pa
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "LightGBM's dart": ("lightgbm", {"booster_params": {"boosting": "dart"}}),
     "XGBoost's dart": ("xgboost", {"booster_params": {"booster": "dart", "rate_drop": 0.5}}),
-    "LightGBM's objective": ("lightgbm", {"objective": "lightgbm:lambdarank"}),
-    "XGBoost's objective": ("xgboost", {"objective": "xgboost:rank:ndcg"}),
     "forests": ("xgboost", {"booster_params": {"num_parallel_tree": 3}, "colsample": 0.5}),
     "all thresholds": ("lightgbm", {"extra_trees": False}),
     "a start": ("lightgbm", {"objective": "smooth:ndcg", "init": "regression"}),

@@ -4,8 +4,6 @@ import hashlib
 import os
 import signal
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,12 +13,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic
-from gbrank.common.files import held, is_leftover, replace_file
+from gbrank.common.files import is_leftover, replace_file
 from gbrank.fit.storage import Saved, read_saved, write_saved
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="folders are not held on Windows")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 
 
 def saved(name: str) -> Saved:
@@ -108,67 +106,6 @@ def test_kills_at_every_call(before: str, tmp_path: Path) -> None:
     assert found[-1] == "new"
     order = {"nothing": 0, "old": 1, "cut short": 2, "new": 3}
     assert before == "what a kill left" or sorted(found, key=order.__getitem__) == found
-
-
-# --- Several at once --------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@posix
-def test_writers_and_readers(tmp_path: Path) -> None:
-    """Four threads save 30 times each, in one folder, while two read."""
-    folder = tmp_path / "model"
-    names = [f"model {i}" for i in range(4)]
-    write_saved(folder, saved(names[0]))
-    done = threading.Event()
-
-    def write(name: str) -> None:
-        for _ in range(30):
-            write_saved(folder, saved(name))
-
-    def read() -> set[str]:
-        found = set()
-        while not done.is_set():
-            found.add(name_of(folder))
-        return found
-
-    with ThreadPoolExecutor(6) as pool:
-        readers = [pool.submit(read) for _ in range(2)]
-        writers = [pool.submit(write, name) for name in names]
-        try:
-            for writer in writers:
-                writer.result()
-        finally:
-            done.set()
-        found = set.union(*(reader.result() for reader in readers))
-    assert found <= set(names)
-    assert len(found) > 1
-    assert len(list(folder.iterdir())) == 3
-
-
-@posix
-def test_a_folder_is_held_by_one(tmp_path: Path) -> None:
-    """Until it is let go of; by threads of one process too."""
-    with held(tmp_path) as alone:
-        assert alone
-        with pytest.raises(BlockingIOError), held(tmp_path, wait=False):
-            pass
-    with held(tmp_path, wait=False):
-        pass
-
-
-@posix
-def test_two_fits_with_one_checkpoint(tmp_path: Path) -> None:
-    """The second one is refused, and can be called again when the first is over."""
-    ranker = GBRanker("ranknet", n_estimators=3, random_state=0)
-    with (
-        held(tmp_path),
-        pytest.raises(BlockingIOError, match="checkpoint must be a folder that no other fit uses"),
-    ):
-        ranker.fit(X, Y, qid=QID, checkpoint=tmp_path)
-    ranker.fit(X, Y, qid=QID, checkpoint=tmp_path)
-    again = ranker.predict(X)
-    assert_array_equal(ranker.fit(X, Y, qid=QID, checkpoint=tmp_path).predict(X), again)
 
 
 # --- Names ------------------------------------------------------------------------------------

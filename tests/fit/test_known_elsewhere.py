@@ -224,6 +224,16 @@ def test_weights_of_queries() -> None:
         GBRanker().fit(X, Y, qid=QID, sample_weight=np.ones(5))
 
 
+@pytest.mark.parametrize("data", [lgb.Dataset(X), xgb.DMatrix(X)], ids=["Dataset", "DMatrix"])
+@pytest.mark.parametrize("arguments", [(), (Y,)], ids=["alone", "with labels"])
+def test_their_data_sets(data: Any, arguments: tuple[Any, ...]) -> None:
+    """They are refused with what to pass instead, whatever else is missing."""
+    with pytest.raises(TypeError, match=rf"{type(data).__name__}: pass its features as X.*qid="):
+        GBRanker().fit(data, *arguments)
+    with pytest.raises(TypeError, match="pass its features as X"):
+        GBRanker().fit(X=data, y=Y, qid=QID)
+
+
 @pytest.mark.parametrize("verbose", [-1, 0, False, None])
 def test_silence(verbose: Any, capfd: pytest.CaptureFixture[str]) -> None:
     """Is what LightGBM's users ask for by -1."""

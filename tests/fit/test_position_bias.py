@@ -250,12 +250,6 @@ def test_bad_positions(position: Any, message: str) -> None:
         fit(make(), position=position)
 
 
-@pytest.mark.parametrize("objective", ["lightgbm:lambdarank", "xgboost:rank:ndcg"])
-def test_a_boosters_own_objective_takes_no_positions(objective: str) -> None:
-    with pytest.raises(ValueError, match="position must be None with a booster's own objective"):
-        fit(make(objective, booster=objective.partition(":")[0]))
-
-
 # --- The page ----------------------------------------------------------------------------------
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "clicks.md"

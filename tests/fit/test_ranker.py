@@ -177,8 +177,6 @@ def test_the_first_trees_only(booster: str, above: bool) -> None:
     for wrong in (0, 11, 2.0, "all"):
         with pytest.raises((ValueError, TypeError), match="num_iteration must be"):
             ranker.predict(X, num_iteration=wrong)
-    with pytest.raises(ValueError, match="num_iteration must be None with output='probability'"):
-        ranker.predict(X, num_iteration=2, output="probability")
 
 
 @boosters
@@ -335,15 +333,6 @@ def test_the_largest_seed(booster: str) -> None:
         fit(booster, random_state=2**31)
 
 
-def test_all_queries_with_an_objective_of_the_booster() -> None:
-    """To sample by query is refused there; no sample is one of both kinds."""
-    by_query, by_document = (
-        fit("lightgbm", "lightgbm:lambdarank", subsample_by=kind).predict(X)
-        for kind in ("query", "document")
-    )
-    assert_array_equal(by_query, by_document)
-
-
 @boosters
 def test_initial_scores(booster: str) -> None:
     """Boosting goes on from given scores, also those of validation data."""
@@ -358,47 +347,7 @@ def test_initial_scores(booster: str) -> None:
     assert_allclose(curves[0], curves[1][10:], atol=1e-2)
 
 
-# --- The boosters' own objectives and parameters ----------------------------------------------
-
-
-@pytest.mark.parametrize("grouped", [True, False])
-@pytest.mark.parametrize("name", ["lambdarank", "rank_xendcg"])
-def test_lightgbm_objectives(name: str, grouped: bool) -> None:
-    """As lgb.train does, also when rows of a query are not neighbours, with weights."""
-    order = np.arange(len(Y)) if grouped else SHUFFLED
-    first = np.argsort(pd.factorize(QID[order])[0], kind="stable")
-    weights = np.random.default_rng(0).uniform(0.5, 2, len(Y))
-    options = {"objective": name, "num_threads": 1, "deterministic": True, "verbosity": -1,
-               "force_col_wise": True, "objective_seed": 7}  # fmt: skip
-    data = lgb.Dataset(X[order][first], Y[order][first], group=[15] * 40,
-                       weight=weights[order][first])  # fmt: skip
-    expected = lgb.train(options, data, 10).predict(X)
-    ranker = make(objective=f"lightgbm:{name}", booster_params={"objective_seed": 7}, verbose=1)
-    ranker.fit(X[order], Y[order], qid=QID[order], sample_weight=weights[order], **VALID)
-    assert_array_equal(ranker.predict(X), expected)
-    valid = ranker.score(*HELD_OUT)
-    train = ranker.score(X[order], Y[order], QID[order], sample_weight=weights[order])
-    last = {name: values["ndcg@10"][-1] for name, values in ranker.evals_result_.items()}
-    assert last == pytest.approx({"train": train, "valid_0": valid}, abs=1e-12)
-    assert len(ranker.sigmas_) == 0
-
-
-@pytest.mark.parametrize("grouped", [True, False])
-@pytest.mark.parametrize("name", ["rank:ndcg", "rank:map", "rank:pairwise"])
-def test_xgboost_objectives(name: str, grouped: bool) -> None:
-    """As xgb.train does, with query weights."""
-    order, labels = np.arange(len(Y)) if grouped else SHUFFLED, np.minimum(Y, 1)
-    codes = pd.factorize(QID[order])[0]
-    first, weights = np.argsort(codes, kind="stable"), np.linspace(0.5, 2, 40)
-    options = {"objective": name, "eta": 0.1, "max_leaves": 31, "max_depth": 0, "base_score": 0,
-               "grow_policy": "lossguide", "lambda": 0, "nthread": 1}  # fmt: skip
-    data = xgb.DMatrix(X[order][first], labels[order][first], qid=codes[first], weight=weights)
-    expected = xgb.train(options, data, 10).predict(xgb.DMatrix(X))
-    ranker = make("xgboost", f"xgboost:{name}", verbose=1)
-    ranker.fit(X[order], labels[order], qid=QID[order], query_weight=weights)
-    assert_array_equal(ranker.predict(X), expected)
-    train = ranker.score(X[order], labels[order], QID[order], query_weight=weights)
-    assert ranker.evals_result_["train"]["ndcg@10"][-1] == pytest.approx(train, abs=1e-12)
+# --- The boosters' own parameters --------------------------------------------------------------
 
 
 DART = {

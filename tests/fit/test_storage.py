@@ -26,6 +26,7 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     custom_objective,
+    export_model,
     get_measure,
     get_objective,
     make_cubic,
@@ -439,3 +440,17 @@ def test_a_ranker_of_dask_inside_another_one(tmp_path: Path) -> None:
     loaded = GBRanker.load(tmp_path)
     assert type(loaded.init_) is GBRanker
     assert_array_equal(loaded.predict(FRAME), above.predict(FRAME))
+
+
+@pytest.mark.parametrize("path", ["s3://bucket/model", "gs://b", "file:/tmp/model", "~/model", "~"])
+def test_only_local_folders(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address would become a local folder of that name."""
+    monkeypatch.chdir(tmp_path)
+    ranker = GBRanker(n_estimators=1, min_child_samples=1).fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match=r"path must (be on a local disk|have no ~)"):
+        ranker.save(path)
+    with pytest.raises(ValueError, match="must"):
+        export_model(ranker, path, format="opensearch")
+    with pytest.raises(ValueError, match=r"checkpoint must"):
+        GBRanker(n_estimators=1, random_state=0).fit(X, Y, qid=QID, checkpoint=path)
+    assert not list(tmp_path.iterdir())

@@ -1,5 +1,6 @@
 """What a fit publishes is there at once or not at all, and of the parameters at its start."""
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 
 import gbrank
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, load_ranker
+from gbrank.boosters import TRAINERS
+from gbrank.fit import boost
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.pretrained import PretrainedRanker
 
@@ -26,7 +29,7 @@ FIRST = pd.DataFrame({"a": Y + NOISE, "b": NOISE})
 SECOND = pd.DataFrame({"a": -(Y + NOISE), "c": NOISE})
 ATTRIBUTES = (
     "best_iteration_", "best_score_", "sigmas_", "learning_rate_", "training_data_", "init_",
-    "calibration_", "evals_result_", "coef_", "init_coef_", "cumulative_loss_", "position_bias_",
+    "evals_result_", "coef_", "init_coef_", "cumulative_loss_", "position_bias_",
     "feature_names_in_",
 )  # fmt: skip
 
@@ -132,7 +135,7 @@ class Late:
 @pytest.mark.parametrize(
     ("kind", "call"),
     [
-        *(("GBRanker", call) for call in ("predict", "probability", "rank", "explain")),
+        *(("GBRanker", call) for call in ("predict", "rank", "explain")),
         *(("LinearRanker", call) for call in ("predict", "rank")),
     ],
 )
@@ -147,8 +150,6 @@ def test_a_fit_during_a_prediction(kind: str, call: str) -> None:
         ranker.fit(X, Y % 2, qid=QID)
 
     def answer(X: Any) -> Any:
-        if call == "probability":
-            return ranker.predict(X, output="probability")
         return getattr(ranker, call)(X)
 
     before, during, after = answer(X), answer(Late(X, again)), answer(X)
@@ -193,6 +194,39 @@ def test_an_interrupted_round_leaves_no_values() -> None:
         done = len(ranker.sigmas_)
         curves = [c for curves in ranker.evals_result_.values() for c in curves.values()]
         assert {len(curve) for curve in curves} == {done}, at
+
+
+@pytest.mark.parametrize("booster", TRAINERS)
+@pytest.mark.parametrize("end", ["finish", "_final_scores"])
+def test_ctrl_c_after_the_rounds_keeps_them(
+    booster: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it interrupts, and whole: the same model as without it."""
+    owner: Any = TRAINERS[booster] if end == "finish" else boost
+    original, calls, often = getattr(owner, end), [], 1
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(0)
+        if len(calls) <= often:
+            signal.raise_signal(signal.SIGINT)
+        return original(*arguments)
+
+    def make(**params: Any) -> GBRanker:
+        return boosted().set_params(booster=booster, **params)
+
+    same = make().fit(FIRST, Y, qid=QID)
+    monkeypatch.setattr(owner, end, interrupted)
+    ranker = make()
+    with pytest.warns(FitInterrupted, match="after its rounds: the model keeps them"):
+        ranker.fit(FIRST, Y, qid=QID)
+    assert state(ranker) == state(same)
+    calls.clear()
+    often = 2
+    with pytest.warns(FitInterrupted), pytest.raises(KeyboardInterrupt):
+        ranker.fit(FIRST, Y, qid=QID)
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):  # of a part of a fit, as in its rounds
+        make(init="regression").fit(FIRST, Y, qid=QID)
 
 
 def changing(ranker: Any, params: dict[str, Any]) -> Callable[[Any], None]:

@@ -17,7 +17,6 @@ from gbrank.boosters.gradient_hook import LARGEST_SUM, GradientHook
 from gbrank.data.sampling import nth_smallest
 from gbrank.data.schema import Schema
 from gbrank.data.spread import spread_within_queries
-from gbrank.fit.calibration import fit_calibration
 from gbrank.fit.checkpoints import Checkpoint
 from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum, joined, n_workers
 from gbrank.parallel.sums import order_free_mean
@@ -90,7 +89,7 @@ def test_checkpoints_of_different_rounds(tmp_path: Path) -> None:
     """A worker was lost while it wrote: all begin anew. Otherwise all go on."""
 
     def checkpoint(folder: str) -> Checkpoint:
-        return Checkpoint(tmp_path / folder, 2, callbacks="", recorded=False)
+        return Checkpoint(tmp_path / folder, 2)
 
     GBRanker(n_estimators=4, random_state=0).fit(X, Y, qid=QID, checkpoint=tmp_path / "0")
     anew = on_workers(lambda rank: checkpoint(str(rank)).state is None, 2)
@@ -313,28 +312,6 @@ def test_spread_where_one_worker_has_ties_only() -> None:
         lambda rank: spread_within_queries(scores[2 * rank : 2 * rank + 2], queries), 2
     )
     assert found == [spread_within_queries(scores, Queries.from_sizes([2, 2]))] * 2 == [32**0.5] * 2
-
-
-def test_calibration() -> None:
-    def fit(rows: Any) -> Any:
-        found = fit_calibration(SCORES[rows] + Y[rows], Y[rows], None, 4.0)
-        return found.slope, found.intercept
-
-    expected = fit(np.arange(len(Y)))
-    assert_allclose(on_workers(lambda rank: fit(rank == OWNER), 2), [expected] * 2, rtol=1e-6)
-
-
-def test_calibration_where_each_worker_has_ties() -> None:
-    """Scores that differ between workers only."""
-    scores, labels = np.repeat([0.0, 1.0], 4), np.array([0, 0, 0, 1, 0, 1, 1, 1.0])
-
-    def fit(rows: Any) -> Any:
-        found = fit_calibration(scores[rows], labels[rows], None, 1.0)
-        return found.slope, found.intercept
-
-    expected = fit(np.arange(8))
-    assert expected[0] > 0.5
-    assert_allclose(on_workers(lambda rank: fit(scores == rank), 2), [expected] * 2, rtol=1e-6)
 
 
 def test_schemas() -> None:

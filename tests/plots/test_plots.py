@@ -51,8 +51,9 @@ def curves(ax: Any) -> dict[str, Any]:
 def test_all_draw_where_they_are_told() -> None:
     """On the axes that they get, or on new ones."""
     _, given = pyplot.subplots()
-    assert plots.calibration([0.0, 1.0], [0.2, 0.8], ax=given) is given
-    assert plots.calibration([0.0, 1.0], [0.2, 0.8]) is not given
+    lists = [1, 0], [1.0, 0.0], [0.0, 1.0]
+    assert plots.per_query(*lists, group=[2], ax=given) is given
+    assert plots.per_query(*lists, group=[2]) is not given
 
 
 # --- Learning curves --------------------------------------------------------------------------
@@ -96,9 +97,8 @@ def test_learning_curves_of_another_measure() -> None:
 
 def test_learning_curves_without_sigma_or_validation() -> None:
     """One axis, also where sigma is the same in all rounds; and no best round."""
-    for ranker in (fitted("lightgbm:lambdarank"), fitted(sigma=0.5)):
-        ax = plots.learning_curves(ranker)
-        assert ax.figure.axes == [ax]
+    ax = plots.learning_curves(fitted(sigma=0.5))
+    assert ax.figure.axes == [ax]
     alone = fitted(validation_fraction=None, verbose=1)
     assert list(curves(plots.learning_curves(alone))) == ["train"]
     with pytest.raises(ValueError, match="ranker must have been fitted with validation data"):
@@ -280,7 +280,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
     reasons = PairExplanation(names, [name, 1.0], [name, 2.0], np.array([0.5, 0.3]), (1.0, 0.2))
     listed = QueryExplanation(name, 0.5, [0, 1], [1.0, 0.0], [2.0, 1.0], [], [], [(None, 0.0)] * 2)
     rows = [
-        Row(name, name, own, 3, 0, value, 0.1, 0.9, 0.1, 0.0, -0.1, 0.1, 0.5, 0.5, 0.1, 5.0, 1.0)
+        Row(name, name, own, 3, 0, value, 0.1, 0.9, 0.1, 0.0, -0.1, 0.1, 0.5, 0.5, 5.0, 1.0)
         for own, value in zip(names, (0.5, 0.6), strict=True)
     ]
     compared: Any = SimpleNamespace(
@@ -309,7 +309,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
 
 def test_a_title_of_your_own_may_be_mathematics() -> None:
     """Where gbrank's texts had no dollar."""
-    ax = plots.calibration([0.0, 1.0], [0.2, 0.8])
+    ax = plots.per_query([1, 0], [1.0, 0.0], [0.0, 1.0], group=[2])
     ax.set_title(r"$\sigma$")
     assert (r"$\sigma$", True) in shown(ax.figure)
 

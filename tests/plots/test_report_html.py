@@ -35,7 +35,7 @@ def test_light_dark_and_narrow(page: Page) -> None:
     """Pictures take the page's colours, and each table scrolls by itself."""
     assert "@media (prefers-color-scheme: dark)" in page.source
     pictures = re.findall(r"<svg.*?</svg>", page.source, re.DOTALL)
-    assert len(pictures) == 4
+    assert len(pictures) == 3
     for picture in pictures:
         assert "$" not in picture
         assert "currentColor" in picture

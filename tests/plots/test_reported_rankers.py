@@ -26,20 +26,18 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "sparse": (GBRanker(**SMALL), sparse.csr_matrix(X)),
     "polars": (GBRanker(**SMALL), pl.DataFrame(X, schema=list("abcd"))),
     "init": (GBRanker(init=LGBMRegressor(n_estimators=2).fit(X, Y), **SMALL), X),
-    "own": (GBRanker("lightgbm:lambdarank", **SMALL), X),
     "linear": (LinearRanker(n_steps=2), X),
     "perceptron": (SLAMPerceptron(max_iter=3), X),
 }
 
 SECTIONS = ["measures", "segments", "distribution", "worst", "importances", "curves"]
-
-SECTIONS += ["calibration", "data", "parameters", "versions"]
+SECTIONS += ["data", "parameters", "versions"]
 
 
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=pytest.mark.slow) if kind in ("list", "polars", "own") else kind
+        pytest.param(kind, marks=pytest.mark.slow) if kind in ("list", "polars") else kind
         for kind in KINDS
     ],
 )
@@ -51,7 +49,7 @@ def test_every_ranker(kind: str, tmp_path: Path) -> None:
     assert list(page.tables) == SECTIONS
     silent = {key for key in SECTIONS if "eft out: " in page.texts[key]}
     trees = {"curves"} | ({"importances"} if kind == "init" else set())
-    linear = {"importances", "calibration"} | ({"curves"} if kind == "perceptron" else set())
+    linear = {"importances"} | ({"curves"} if kind == "perceptron" else set())
     assert silent == (linear if kind in ("linear", "perceptron") else trees)
     if kind == "context":
         assert {"rank(f0)", "size"} <= set(page.table("importances", "feature"))

@@ -67,7 +67,6 @@ def assert_same(a: GBRanker, b: GBRanker) -> None:
     assert_array_equal(a.predict(X), b.predict(X))
     assert_array_equal(a.sigmas_, b.sigmas_)
     assert a.evals_result_ == b.evals_result_
-    assert a.calibration_ == b.calibration_
 
 
 # --- threads and processes ----------------------------------------------------------------------

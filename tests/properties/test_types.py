@@ -21,7 +21,7 @@ ranker = GBRanker(n_estimators=3).fit(X, y, qid=qid, query_weight={0: 2.0})
 scores = ranker.predict(X) * ranker.best_score_
 GBRanker().set_params(n_estimators=3).fit(X, y, qid=qid).booster_
 load_ranker("folder").predict(X).mean()
-GBRanker.load("folder").predict(X, output="probability")
+GBRanker.load("folder").predict(X, num_iteration=1)
 GBRanker(n_estimatorz=3)  # Unexpected keyword argument "n_estimatorz" for "GBRanker"
 GBRanker().fitt  # "GBRanker" has no attribute "fitt"
 GBRanker(n_estimators="many")  # incompatible type "str"; expected "int"

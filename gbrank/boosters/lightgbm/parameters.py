@@ -46,8 +46,7 @@ def tree_params(settings: TreeSettings) -> Params:
     """Return LightGBM's parameters for these settings."""
     given = _given(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
-    built_in = settings.built_in is not None
-    user = OPTIONS.check(settings.params, given | workers, known_names(), built_in)
+    user = OPTIONS.check(settings.params, given | workers, known_names())
     if user.get("boosting") == "rf":
         raise ValueError(
             "booster_params must not set boosting='rf': a random forest does not boost, "
@@ -64,14 +63,10 @@ def tree_params(settings: TreeSettings) -> Params:
 
 def _given(settings: TreeSettings) -> Params:
     """Return the parameters that gbrank sets, whatever the user's."""
-    min_data, sampling = settings.min_child_samples, {}
-    if settings.subsample < 1 and settings.built_in is not None:
-        sampling = {"bagging_fraction": settings.subsample, "bagging_freq": 1}
-    elif settings.subsample < 1:
-        # LightGBM counts those left out too.
-        min_data = min(round(min_data / settings.subsample), LARGEST_INT32)
+    # LightGBM counts the documents that subsample leaves out too.
+    min_data = min(round(settings.min_child_samples / settings.subsample), LARGEST_INT32)
     return {
-        "objective": settings.built_in or "none",
+        "objective": "none",
         "metric": "none",
         "boost_from_average": False,
         "learning_rate": settings.learning_rate,
@@ -86,7 +81,6 @@ def _given(settings: TreeSettings) -> Params:
         "deterministic": True,
         "feature_pre_filter": False,
         "verbosity": -1,
-        **sampling,
         "boosting": "gbdt",
     }
 
@@ -128,11 +122,4 @@ def stateful(params: Params, settings: TreeSettings) -> list[str]:
     obstacles = [name for name in STATEFUL if name in params]
     if params["boosting"] != "gbdt":
         obstacles.append(f"boosting={params['boosting']!r}")
-    if settings.built_in is not None:
-        if draws_features(params) or "bagging_fraction" in params:
-            obstacles.append("sampling by the booster's own objective")
-        if "linear_tree" in params:
-            obstacles.append("linear_tree and the booster's own objective")
-        if "xendcg" in settings.built_in:
-            obstacles.append("its rank_xendcg")
     return obstacles

@@ -12,7 +12,6 @@ from gbrank.boosters.booster_params import by_position
 from gbrank.boosters.interface import (
     GradientFunction,
     Params,
-    Places,
     State,
     TreeSettings,
     refuse_settings,
@@ -63,20 +62,16 @@ class LightGBMTrainer:
             train, *valid = _with_scores([train, *valid], state)
         self._n_earlier = self._n_trees[-1]
         self._n_dummies = 0  # how many trees of this booster are not part of the model
-        self._places: Places = slice(None)  # where the booster has each training row
-        if settings.built_in is not None:
-            self._places = np.argsort(train.queries.order)
-            train = train.grouped()
         with translated(REFUSED):
-            params, bins = _bins(train.X, params, schema, settings)
-            data = _training_data(train, params, schema, settings, bins)
+            params, bins = _bins(train.X, params, schema)
+            data = _dataset(train.X, params, schema, bins, train.init_score)
             self._booster = lgb.Booster(params | network_params(), data)
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
         for i, rows in enumerate(valid):
             of_valid = _dataset(rows.X, params, schema, data, rows.init_score)
             self._booster.add_valid(of_valid, f"valid_{i}")
-        if state is not None and settings.built_in is None:
+        if state is not None:
             self._grow_dummy(len(train.y))
 
     @staticmethod
@@ -89,7 +84,7 @@ class LightGBMTrainer:
         obstacles = stateful(params, settings)
         refuse_settings(settings, params["boosting"], obstacles)
         self._seeds: dict[str, int] = {}
-        if draws_features(params) and settings.built_in is None and not obstacles:
+        if draws_features(params) and not obstacles:
             self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
         self._given_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
 
@@ -102,15 +97,13 @@ class LightGBMTrainer:
         self._booster.update(fobj=lambda *_: nothing)
         self._n_dummies = 1
 
-    def step(self, derivatives: GradientFunction | None) -> None:
+    def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
-        fobj = None
-        if derivatives is not None:
 
-            def fobj(scores: Vector, _: lgb.Dataset) -> tuple[Single, Single]:
-                # No earlier: in its first round, LightGBM itself resets parameters.
-                self._reseed(self.done)
-                return single_precision(derivatives(scores))
+        def fobj(scores: Vector, _: lgb.Dataset) -> tuple[Single, Single]:
+            # No earlier: in its first round, LightGBM itself resets parameters.
+            self._reseed(self.done)
+            return single_precision(derivatives(scores))
 
         with translated("LightGBM could not grow a tree", BoosterError):
             self._booster.update(fobj=fobj)
@@ -119,7 +112,7 @@ class LightGBMTrainer:
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        return _capture(self._booster.eval_train)[0][self._places]
+        return _capture(self._booster.eval_train)[0]
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
@@ -188,36 +181,20 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     return seen
 
 
-def _training_data(
-    train: Rows, params: Params, schema: Schema, settings: TreeSettings, bins: lgb.Dataset | None
-) -> lgb.Dataset:
-    """Return training rows, with labels and weights for LightGBM's own objectives only."""
-    data = _dataset(train.X, params, schema, bins, train.init_score)
-    if settings.built_in is not None:
-        data.set_label(train.y)
-        data.set_group(train.queries.sizes)
-        data.set_weight(train.weights)
-    return data
-
-
-def _bins(
-    X: Features, params: Params, schema: Schema, settings: TreeSettings
-) -> tuple[Params, lgb.Dataset | None]:
+def _bins(X: Features, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset | None]:
     """Return all parameters, and a data set with the bins of a sample; None if LightGBM's own do.
 
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.
     """
     most = params.get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
-    own = settings.built_in is not None
-    random_thresholds = params["extra_trees"] and not own
-    if random_thresholds:  # of more rows LightGBM itself would take a sample
+    if params["extra_trees"]:  # of more rows LightGBM itself would take a sample
         most = max(1, most - smallest_bin(params))
     sample: Any = X
-    if n_workers() > 1 or not (own or X.shape[0] <= most):
+    if n_workers() > 1 or X.shape[0] > most:
         parts = all_gather(bin_sample(X, most))
         sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
-    if random_thresholds:
+    if params["extra_trees"]:
         params, sample = bins_of_one_size(sample, params, schema)
     return params, None if sample is X else _dataset(sample, params, schema)
 

@@ -34,18 +34,14 @@ def as_matrix(
 def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
     """Return data in bins that, unlike XGBoost's own, do not depend on the order of rows."""
     user = settings.params
-    if user.get("tree_method", "hist") == "hist" and settings.built_in is None:
+    if user.get("tree_method", "hist") == "hist":
         options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
         margin = _margin(rows.init_score)
         with translated(NOT_HELD, BoosterError):
             data = _binned(as_dense(rows.X), options)
             data.set_info(base_margin=margin)
-    else:
-        data = as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
-    if settings.built_in is not None:
-        sizes = rows.queries.sizes
-        data.set_info(label=rows.y, group=sizes, weight=rows.query_weight)
-    return data
+        return data
+    return as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
 
 
 def _binned(X: Matrix, options: dict[str, Any]) -> xgb.DMatrix:

@@ -13,8 +13,6 @@ from gbrank.data.schema import Schema
 DRAWING = ("colsample_bylevel", "colsample_bynode")
 # Parameters in units of the gradient, or of its square.
 OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
-# Parameters that keep a state between rounds.
-STATEFUL = ("lambdarank_unbiased",)
 # Those of a model, which a configuration lists next to those of training.
 OF_MODEL = "learner_model_param"
 # https://xgboost.readthedocs.io/en/stable/parameter.html
@@ -23,17 +21,12 @@ OPTIONS = Options("xgboost")
 
 def tree_params(settings: TreeSettings) -> Params:
     """Return XGBoost's parameters for these settings, but for the user's."""
-    # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does. The
-    # built-in objectives have curvatures of another scale, and keep XGBoost's default.
-    if settings.built_in is None:
-        objective: Params = {"min_child_weight": settings.min_child_samples}
-    else:
-        objective = {"objective": settings.built_in, "subsample": settings.subsample}
     kind = settings.params.get("booster", "gbtree")
-    seed_each_round = draws_features(settings) and settings.built_in is None and kind != "dart"
+    seed_each_round = draws_features(settings) and kind != "dart"
     return {
         "booster": kind,
-        **objective,
+        # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does.
+        "min_child_weight": settings.min_child_samples,
         "base_score": 0.0,
         "eta": settings.learning_rate,
         "tree_method": "hist",
@@ -54,7 +47,7 @@ def user_params(settings: TreeSettings, params: Params, schema: Schema) -> Param
     placeholder = xgb.DMatrix(np.zeros((1, schema.n_features)), nthread=1)
     booster = xgb.Booster(params, [placeholder])
     known = _names(json.loads(booster.save_config())) | {"verbosity"}
-    user = OPTIONS.check(settings.params, params, known, settings.built_in is not None)
+    user = OPTIONS.check(settings.params, params, known)
     user.pop("verbosity", None)
     user = by_position(user, schema)
     if "monotone_constraints" in user:
@@ -71,14 +64,11 @@ def draws_features(settings: TreeSettings) -> bool:
 
 def stateful(settings: TreeSettings) -> list[str]:
     """Return the settings that keep a resumed fit from giving the same model."""
-    user = settings.params
-    obstacles = [name for name in STATEFUL if name in user]
+    user, obstacles = settings.params, []
     if user.get("booster") == "dart":
         obstacles.append("booster='dart'")
     if user.get("tree_method") == "approx":
         obstacles.append("tree_method='approx'")
-    if settings.built_in is not None and (settings.subsample < 1 or draws_features(settings)):
-        obstacles.append("sampling by the booster's own objective")
     return obstacles
 
 

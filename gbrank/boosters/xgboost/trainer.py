@@ -11,7 +11,6 @@ import xgboost as xgb
 from gbrank.boosters.interface import (
     GradientFunction,
     Params,
-    Places,
     State,
     TreeSettings,
     refuse_settings,
@@ -21,7 +20,6 @@ from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
@@ -55,13 +53,6 @@ class XGBoostTrainer:
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
         refuse_settings(settings, kind, stateful(settings))
         self._seed_each_round = params["seed_per_iteration"]
-        self._places: Places = slice(None)  # where the booster has each training row
-        if settings.built_in is not None:
-            self._places = np.argsort(train.queries.order)
-            if train.sample_weight is not None:
-                demand = "must be None with XGBoost's own ranking objectives"
-                raise ArgumentError("sample_weight", f"{demand}, which take query_weight only")
-            train = train.grouped()
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = _checked_verbosity(settings)
         user = self.check(settings, schema)
@@ -92,19 +83,18 @@ class XGBoostTrainer:
         with xgb.config_context(verbosity=self._verbosity), translated(message, kind):
             yield
 
-    def step(self, derivatives: GradientFunction | None) -> None:
+    def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
         with self._translated("XGBoost could not grow a tree", BoosterError):
             if self._seed_each_round:
                 # The sampler of features has a state, which loading the configuration resets.
                 self._booster.load_config(self._booster.save_config())
             rounds = self._booster.num_boosted_rounds()
-            fobj = None if derivatives is None else partial(self._scaled, derivatives)
-            self._booster.update(self._train, rounds, fobj)
+            self._booster.update(self._train, rounds, partial(self._scaled, derivatives))
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        return self._scores(self._train)[self._places]
+        return self._scores(self._train)
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""

@@ -18,7 +18,6 @@ from gbrank.common.version import __version__
 from gbrank.data.rows import take_rows
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.plots.fitted_ranker import learning_curves
-from gbrank.plots.predictions import calibration
 from gbrank.plots.report.blocks import (
     NONE,
     Block,
@@ -118,21 +117,6 @@ def curves(judged: ReportData) -> Section:
 
     shown = picture(draw, "The measure after each round, on the data of the fit.")
     return Section("curves", title, [shown, results._table()])
-
-
-def calibration_section(judged: ReportData) -> Section:
-    """Return whether probabilities come true."""
-    title, model = "Do its probabilities come true?", judged.models[0]
-    own = getattr(model.ranker, "calibration_", None)
-    if own is None:
-        return Section("calibration", title, [_left_out(model, "no probabilities")])
-    largest = max(float(judged.labels.max()), own.largest_label)
-    shares = own.probabilities(model.scores) * own.largest_label / largest
-    shown = picture(
-        lambda axes: calibration(judged.labels / largest, shares, ax=axes),
-        "Dots on the line are probabilities that come true. Bars are shares of documents.",
-    )
-    return Section("calibration", title, [said("calibration"), shown])
 
 
 def parameters(judged: ReportData) -> Section:

@@ -53,7 +53,7 @@ def report(
 
     The file is one page of HTML, without scripts, that needs no network. It has measures with 95%
     intervals, the measure by groups of queries and from query to query, the worst queries with
-    their lists, what features are worth, learning curves, calibration, the data, parameters and
+    their lists, what features are worth, learning curves, the data, parameters and
     versions; with a second ranker also what changed, by paired tests, and the queries that changed
     most. Sections for which a ranker has nothing say so.
 
@@ -209,7 +209,6 @@ def _sections(
         query_sections.worst(judged, explains),
         importances,
         model_sections.curves(judged),
-        model_sections.calibration_section(judged),
     ]
     sections = [query_sections.measures(judged)]
     if judged.models[1:]:
