@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from gbrank.common.extras import needed
-from gbrank.datasets.text_files import INTEGER, written
+from gbrank.datasets.text_files import written
 
+INTEGER = r"0|-?[1-9][0-9]{0,17}"  # as ids and codes are written
 MISSING = ["", "NA", "N/A", "NaN", "nan", "<NA>", "NULL", "null", "None"]  # among numbers
 
 

@@ -109,8 +109,8 @@ def split_and_mask(
     data = as_frame(frame, "frame")
     if data is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
-    index = pandas_index(getattr(frame, "schema", None))
-    features = feature_names(data.columns, label, qid, drop, index)
+    index = _pandas_index(getattr(frame, "schema", None))
+    features = _feature_names(data.columns, label, qid, drop, index)
     ids, labelled = (data[:, data.columns.index(name)] for name in (qid, label))
     nulls = ids.is_null().arg_true()
     if len(nulls):
@@ -126,7 +126,7 @@ def is_stored_index(name: object) -> bool:
     return isinstance(name, str) and name[:2] == "__" and bool(PANDAS_INDEX.fullmatch(name))
 
 
-def pandas_index(schema: object) -> set[str]:
+def _pandas_index(schema: object) -> set[str]:
     """Return the columns that were the index of a pandas frame, of the schema of an Arrow table."""
     try:
         described = getattr(schema, "pandas_metadata", None)
@@ -137,8 +137,8 @@ def pandas_index(schema: object) -> set[str]:
     return {name for name in described.get("index_columns", ()) if isinstance(name, str)}
 
 
-def feature_names(
-    columns: Sequence[str], label: str, qid: str, drop: Sequence[str], index: Collection[str] = ()
+def _feature_names(
+    columns: Sequence[str], label: str, qid: str, drop: Sequence[str], index: Collection[str]
 ) -> list[str]:
     """Return the columns that are features, after a check of the others' names."""
     refuse_text(drop, "drop")

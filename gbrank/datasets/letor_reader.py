@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -17,7 +17,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, quoted
 from gbrank.data.schema import Features
-from gbrank.datasets.text_files import INTEGER, StrPath, read_bytes
+from gbrank.datasets.text_files import StrPath, read_bytes
 
 QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
@@ -33,6 +33,7 @@ _DOCUMENT = re.compile(
 _TOKEN = re.compile(rb"\S+")
 _INDEX = re.compile(rb"0*([1-9][0-9]{0,9})")
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _MISSING = re.compile(rb"[+-]?nan", re.IGNORECASE)
 _UNDERSCORE = re.compile(rb"^[^#\n]*[0-9]_[0-9]", re.MULTILINE)  # which Python drops in numbers
 
@@ -83,8 +84,7 @@ def read_letor(
     y : ndarray of float64, shape (n_documents,)
         Labels.
     qid : ndarray of int64 or str, shape (n_documents,)
-        Queries: int64 if every one is an integer of up to 18 digits in its usual notation, which
-        ``007`` is not.
+        Queries: int64 if every one is an int64 in its usual notation, which ``007`` is not.
     comments : list of str, length n_documents
         What follows the first ``#`` of the line, without surrounding white space; only with
         ``comments=True``.
@@ -168,9 +168,9 @@ class Letor:
             if self._n_features is not None:
                 raise ArgumentError("n_features", f"must be at most {limit}{hint}", f"{width}")
             self._check_lines(limit, hint)
-        X = np.zeros((n_documents, width))
-        for row, (start, end) in enumerate(pairwise(self._X.indptr.tolist())):
-            X[row, self._X.indices[start:end]] = self._X.data[start:end]
+        X = np.zeros((n_documents, width))  # toarray would make 0 of -0.0
+        rows = np.repeat(np.arange(n_documents), np.diff(self._X.indptr))
+        X[rows, self._X.indices] = self._X.data
         return X
 
     def queries(self) -> QueryIds:
@@ -179,7 +179,7 @@ class Letor:
             names = [name.decode() for name in self._names]
         except UnicodeDecodeError:
             raise self._not_text("qid") from None
-        if all(re.fullmatch(INTEGER, name) for name in names):
+        if all(_INTEGER.fullmatch(name) and -(2**63) <= int(name) < 2**63 for name in names):
             return np.array(list(map(int, names)), np.int64)[self._codes]
         return np.array(names)[self._codes]
 

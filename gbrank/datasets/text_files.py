@@ -19,8 +19,6 @@ from gbrank.common.files import replaced
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
-INTEGER = r"0|-?[1-9][0-9]{0,17}"  # how ids that are integers are written
-_OTHER_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE
 EXACT_INTEGERS = 2**53  # up to this size
 
 
@@ -36,32 +34,18 @@ def text_of(path: StrPath, data: bytes) -> bytes:
             data = gzip.decompress(data)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
-    if data.startswith(_OTHER_MARKS):
-        raise ValueError(f"{path}: expected text in UTF-8, got UTF-16 or UTF-32")
     return data.removeprefix(codecs.BOM_UTF8)
 
 
 def read_lines(path: StrPath) -> list[str]:
-    """Return the lines of a text file."""
-    return decoded(path, read_bytes(path)).splitlines()
-
-
-def decoded(path: StrPath, data: bytes) -> str:
-    """Return the text that a file holds; NUL bytes, which text in UTF-16 has, are refused."""
-    if (at := data.find(b"\0")) >= 0:
-        raise _misplaced(path, data, at, "text without NUL bytes")
+    """Return the lines of a text file; NUL bytes, which text in UTF-16 has, are refused."""
     try:
-        return data.decode()
+        text = read_bytes(path).decode()
     except UnicodeDecodeError as error:
-        raise _misplaced(path, data, error.start, "text in UTF-8") from None
-
-
-def _misplaced(path: StrPath, data: bytes, at: int, expected: str) -> ValueError:
-    """Build the error for what stands at byte `at`."""
-    line = data.count(b"\n", 0, at) + 1
-    shown = data[data.rfind(b"\n", 0, at) + 1 :][:200].partition(b"\n")[0]
-    got = quoted(shown.decode(errors="replace"))
-    return ValueError(f"{path}, line {line}: expected {expected}, got {got}")
+        raise ValueError(f"{path}: expected text in UTF-8, got {error}") from None
+    if "\0" in text:
+        raise ValueError(f"{path}: expected text without NUL bytes, got {quoted(text)}")
+    return text.splitlines()
 
 
 @contextmanager

@@ -315,12 +315,10 @@ def _shown(content: bytes) -> str:
 
 def _repeated(qid: list[str], documents: list[str]) -> tuple[int, int] | None:
     """Return the first two rows of the same query and document, or None."""
-    hashes = np.fromiter(map(hash, zip(qid, documents, strict=True)), np.int64, len(qid))
-    if len(np.unique(hashes)) < len(hashes):
-        rows: dict[tuple[str, str], int] = {}
-        for row, document in enumerate(zip(qid, documents, strict=True)):
-            if (first := rows.setdefault(document, row)) != row:
-                return first, row
+    rows: dict[tuple[str, str], int] = {}
+    for row, document in enumerate(zip(qid, documents, strict=True)):
+        if (first := rows.setdefault(document, row)) != row:
+            return first, row
     return None
 
 
