@@ -13,6 +13,7 @@ from scipy import stats
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels, check_vector, quoted
+from gbrank.common.warnings import warn_user
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -21,6 +22,7 @@ from gbrank.measures.measure import Measure, bind_to_rows
 PEOPLE, JUDGE = "people", "judge"  # the names of both labels
 LEVEL = 0.05
 FEWEST = 3  # queries that people must have judged
+SAFE = 10  # with fewer, intervals are somewhat too narrow
 
 
 class Powered(NamedTuple):
@@ -62,6 +64,11 @@ def with_judge(
     if (counts > 0).sum() < FEWEST:
         demand = f"must have at least {FEWEST} queries that people have judged"
         raise ArgumentError("y", demand, f"{(counts > 0).sum()}")
+    if (counts > 0).sum() < SAFE:
+        warn_user(
+            f"people have judged {(counts > 0).sum()} queries: with fewer than {SAFE}, intervals of "
+            "95% hold somewhat less often than they say."
+        )
     check_labels(people[known], "y")
     own = {**(labels or {}), PEOPLE: people, JUDGE: judge}
     return {"y": np.where(known, people, judge), "labels": own}
@@ -127,7 +134,7 @@ def powered_mean(people: Vector, judge: Vector, judged: NDArray[np.bool_]) -> Po
     lead = float(every[judged].mean() - every.mean())
     j = every[judged] - every[judged].mean()
     spread = float(j @ j)
-    if counted < FEWEST or not spread > 0 or judged.all():
+    if counted < FEWEST or not spread > 0 or not h.any() or judged.all():
         return alone
     slope, freedom = float(j @ h) / spread, counted - 2
     left = h - slope * j

@@ -1,5 +1,6 @@
 """A judge beside people: against formulas written out, and by simulation."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,26 @@ def test_a_judge_that_knows_nothing_costs_nothing() -> None:
     own = people[~np.isnan(people)]
     assert some.mean == pytest.approx(own.mean())
     assert some.error == pytest.approx(own.std(ddof=1) / np.sqrt(10), rel=0.05)
+
+
+def test_people_whose_values_are_equal() -> None:
+    """They leave nothing to a judge: neither a mean nor a difference fails."""
+    rng = np.random.default_rng(0)
+    judge, judged = rng.uniform(size=60), np.arange(60) < 15
+    found = powered_mean(np.where(judged, 0.75, np.nan), judge, judged)
+    assert found == (0.75, 0.0, 14, 0.0)
+    alike = {"a": SCORES["live"], "b": np.where(QID < 15, SCORES["live"], SCORES["new"])}
+    row = compare_scores(alike, FEW, QID, judged_by=judge_of(0.9)).summary()[1]
+    assert (row.difference, row.difference_low, row.difference_high) == (0, 0, 0)
+
+
+def test_very_few_queries_of_people() -> None:
+    """A warning says what that does to intervals; from ten on there is none."""
+    for n, told in ((5, True), (10, False)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compare_scores(SCORES, np.where(QID < n, Y, np.nan), QID, judged_by=judge_of(0.9))
+        assert any(f"people have judged {n} queries" in str(w.message) for w in caught) is told
 
 
 @pytest.mark.parametrize("bias", [0.0, -0.4])
