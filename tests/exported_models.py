@@ -65,10 +65,6 @@ def fitted(X: Any, booster: str = "lightgbm", **params: Any) -> GBRanker:
 
 formats = pytest.mark.parametrize("format", FORMATS)
 
-expresses_missing = pytest.mark.parametrize(
-    "format", [name for name, format in FORMATS.items() if format.missing == "own"]
-)
-
 expresses_categories = pytest.mark.parametrize(
     "format", [name for name, format in FORMATS.items() if format.categories]
 )

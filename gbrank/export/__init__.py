@@ -1,7 +1,6 @@
 """Models in the formats that search engines and inference libraries load."""
 
 from gbrank.export.exporting import export_model
-from gbrank.export.triton import write_triton
 from gbrank.export.verifying import Verification, verify_export
 
-__all__ = ["Verification", "export_model", "verify_export", "write_triton"]
+__all__ = ["Verification", "export_model", "verify_export"]

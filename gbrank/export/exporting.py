@@ -39,14 +39,13 @@ def export_model(
         format has one.
     format : str
         "elasticsearch" (its own learning to rank), "opensearch" (model/xgboost+json, for the LTR
-        plugins of OpenSearch and Elasticsearch), "ranklib", "solr", "vespa-lightgbm",
-        "vespa-xgboost" or "onnx", which needs the package onnx. Those of Elasticsearch,
-        OpenSearch and Solr may say the engine's version, as "opensearch:3.5"; without one, it is
-        the newest.
+        plugins of OpenSearch and Elasticsearch), "solr", "vespa-lightgbm" or "onnx", which needs
+        the package onnx. Those of Elasticsearch, OpenSearch and Solr may say the engine's version,
+        as "opensearch:3.5"; without one, it is the newest.
     feature_names : sequence of str, or mapping of str to str, optional
         What the engine calls the columns of X: one name for each, or new names for some; by
-        default their names in the data frame, or "f0", "f1", ... RankLib and ONNX go by the order
-        of the columns.
+        default their names in the data frame, or "f0", "f1", ... ONNX goes by the order of the
+        columns.
     missing_as_zero : bool
         Send missing values where zeros go, for models that were trained without missing values;
         needed with formats that know none.

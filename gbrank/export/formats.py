@@ -14,11 +14,10 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
 from gbrank.export import readers
 from gbrank.export.elasticsearch import write_elasticsearch
-from gbrank.export.lightgbm_json import write_lightgbm_json
 from gbrank.export.onnx import write_onnx
-from gbrank.export.ranklib import write_ranklib
+from gbrank.export.opensearch import write_opensearch
 from gbrank.export.solr import reached_by_solr, write_solr
-from gbrank.export.xgboost_json import write_xgboost_json
+from gbrank.export.vespa import write_vespa
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,16 @@ class Format:
     double: bool = False  # whether features are numbers in double precision
     less: bool = False  # whether documents go left if they are less than a number, not at most
     reached: Callable[[float], float] = at_most  # the largest number that goes left of a threshold
-    largest: float = LARGEST  # of its numbers
     nearest: float = 0.0  # numbers that are not further from 0 may be taken for it
     leaf: type[np.floating[Any]] = np.float64  # what holds the value of a leaf
     # What is different in versions of the engine, each from the one that is said; without a
     # version, the newest is meant.
     versions: Mapping[tuple[int, ...], Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def largest(self) -> float:
+        """The largest of its numbers."""
+        return sys.float_info.max if self.double else LARGEST
 
 
 def _plugin(missing: Literal["zero", "right"]) -> Mapping[str, Any]:
@@ -56,17 +59,10 @@ FORMATS = {
     ),
     "opensearch": Format(
         "model/xgboost+json, for the LTR plugins of OpenSearch and Elasticsearch",
-        write_xgboost_json,
+        write_opensearch,
         readers.read_plugin,
         less=True,
         versions={(2,): _plugin("zero"), (3, 3): _plugin("right"), (3, 8): {}},
-    ),
-    "ranklib": Format(
-        "model/ranklib (XML), for the same plugins and for RankLib",
-        write_ranklib,
-        readers.read_ranklib,
-        named=False,
-        missing="zero",
     ),
     "solr": Format(
         "MultipleAdditiveTreesModel (JSON), for Solr",
@@ -78,21 +74,13 @@ FORMATS = {
     ),
     "vespa-lightgbm": Format(
         "LightGBM's JSON as Vespa reads it",
-        write_lightgbm_json,
-        readers.read_vespa_lightgbm,
+        write_vespa,
+        readers.read_vespa,
         expressions=True,
         categories="texts",
         double=True,
         less=True,
         reached=float,
-        largest=sys.float_info.max,
-    ),
-    "vespa-xgboost": Format(
-        "XGBoost's JSON as Vespa reads it",
-        write_xgboost_json,
-        readers.read_vespa_xgboost,
-        expressions=True,
-        less=True,
     ),
     "onnx": Format(
         "an ONNX graph of one TreeEnsemble, for ONNX Runtime",

@@ -5,7 +5,6 @@ docstring says where that is written.
 """
 
 import json
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -58,30 +57,22 @@ def demand(holds: bool, what: str) -> None:
         raise ValueError(f"expected {what}")
 
 
-def _read_xgboost(content: bytes, names: list[str], left: Callable[..., Any], double: bool) -> Read:
-    """XGBoost's dump of trees; `left` gets values, a threshold and whether missing ones go left."""
+def read_plugin(content: bytes, names: list[str], missing: str = "own") -> Read:
+    """XGBoostJsonParser and NaiveAdditiveDecisionTree of the LTR plugins, by how they treat NaN."""
 
     def step(node: Any, X: DocumentRows) -> Any:
         if "leaf" in node:
             return float(node["leaf"])
         ends = [child["nodeid"] for child in node["children"]]
         demand(ends == [node["yes"], node["no"]] and node["missing"] in ends, "children by number")
-        values, limit = X[:, names.index(node["split"])], F(node["split_condition"])
-        return left(values, limit, node["missing"] == node["yes"]), *node["children"]
-
-    return ReadTrees(json.loads(content), step, double)
-
-
-def read_plugin(content: bytes, names: list[str], missing: str = "own") -> Read:
-    """XGBoostJsonParser and NaiveAdditiveDecisionTree of the LTR plugins, by how they treat NaN."""
-
-    def left(values: Any, limit: Any, missing_left: bool) -> Any:
-        values = values.astype(F)
+        values = X[:, names.index(node["split"])].astype(F)
         if missing == "zero":
             values = np.nan_to_num(values)
-        return np.where(np.isnan(values), missing_left and missing == "own", limit > values)
+        missing_left = missing == "own" and node["missing"] == node["yes"]
+        left = np.where(np.isnan(values), missing_left, values < F(node["split_condition"]))
+        return left, *node["children"]
 
-    return _read_xgboost(content, names, left, double=False)
+    return ReadTrees(json.loads(content), step)
 
 
 def read_elasticsearch(content: bytes, names: list[str]) -> Read:
@@ -104,25 +95,6 @@ def read_elasticsearch(content: bytes, names: list[str]) -> Read:
         return left, *((tree, child) for child in children)
 
     return ReadTrees([(tree, 0) for tree in trees], step, double=True)
-
-
-def read_ranklib(content: bytes, names: list[str]) -> Read:
-    """Ensemble, Split and DenseProgramaticDataPoint of RankLib; lines are stripped and joined."""
-    lines = [line.strip() for line in content.decode().split("\n")]
-    demand(lines[0] == "## LambdaMART", "## LambdaMART")
-    ensemble = ET.fromstring("".join(line for line in lines if not line.startswith("##")))
-    demand({tree.attrib["weight"] for tree in ensemble} == {"1.0"}, "weights of 1")
-
-    def step(node: Any, X: DocumentRows) -> Any:
-        if node[0].tag == "output":
-            return float(node[0].text)
-        feature, threshold, left, right = node
-        demand((left.attrib["pos"], right.attrib["pos"]) == ("left", "right"), "left and right")
-        demand(int(feature.text) >= 1, "features from 1")
-        values = np.nan_to_num(X[:, int(feature.text) - 1].astype(F))
-        return values <= F(threshold.text), left, right
-
-    return ReadTrees([tree[0] for tree in ensemble], step)
 
 
 def read_solr(content: bytes, names: list[str]) -> Read:
@@ -148,21 +120,7 @@ def read_solr(content: bytes, names: list[str]) -> Read:
     return ReadTrees([tree["root"] for tree in trees], step)
 
 
-def _goes_left(values: Any, threshold: float, default_left: bool) -> Any:
-    """Return what Vespa makes of a split: !(f >= t) where missing values go left, f < t if not.
-
-    A comparison with NaN is false.
-    """
-    values = values.astype(float)
-    return ~(values >= threshold) if default_left else values < threshold
-
-
-def read_vespa_xgboost(content: bytes, names: list[str]) -> Read:
-    """XGBoostParser of Vespa."""
-    return _read_xgboost(content, names, _goes_left, double=True)
-
-
-def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:
+def read_vespa(content: bytes, names: list[str]) -> Read:
     """LightGBMParser of Vespa; categories are texts, which no version looks up in empty lists."""
     model = json.loads(content)
     demand(model["objective"] == "regression", "an objective that changes nothing")
@@ -177,7 +135,9 @@ def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:
         demand(place >= 0, "a feature's place")
         values = X[:, place]
         if node["decision_type"] != "==":
-            return _goes_left(values, float(node["threshold"]), default_left), *children
+            values, threshold = values.astype(float), float(node["threshold"])
+            # A comparison with NaN is false.
+            return ~(values >= threshold) if default_left else values < threshold, *children
         members = node["threshold"].split("||")
         absent = np.array([value is None or value != value for value in values], bool)
         return np.isin(values.astype(str), members) & ~absent | default_left & absent, *children

@@ -23,7 +23,6 @@ from exported_models import (
     boosters,
     exported,
     expresses_categories,
-    expresses_missing,
     fitted,
     fitted_to,
     formats,
@@ -34,12 +33,12 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.commands.cli import main
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
-from gbrank.export.lightgbm_json import write_lightgbm_json
 from gbrank.export.onnx import write_onnx
+from gbrank.export.vespa import write_vespa
 
 
 @boosters
-@expresses_missing
+@formats
 def test_missing_values(booster: str, format: str, tmp_path: Path) -> None:
     """They go where training has sent them; and there are other scores where it matters."""
     ranker = fitted_to("holes", booster)
@@ -179,7 +178,7 @@ def test_no_text_of_vespa_is_in_an_empty_list() -> None:
         (False, (0, 1), [1.0, 1.0, 2.0, 2.0, 2.0]),
     ):
         tree = Membership(0, missing_left, Leaf(1.0), Leaf(2.0), categories)
-        content = write_lightgbm_json(Forest("m", ["a"], [tree], {0: ["u", "v"]}))
+        content = write_vespa(Forest("m", ["a"], [tree], {0: ["u", "v"]}))
         read = FORMATS["vespa-lightgbm"].read(content, ["a"])
         assert read.scores(rows).tolist() == expected
 

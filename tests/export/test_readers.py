@@ -76,18 +76,6 @@ def solr(nulls: bool) -> dict[str, Any]:
     return {"class": kind, "name": "m", "features": features, "params": params}
 
 
-RANKLIB = """## LambdaMART
-<ensemble>
-<tree id="1" weight="1.0"><split><feature> 1 </feature><threshold> 0.5 </threshold>
-<split pos="left"><output> 1.0 </output></split>
-<split pos="right"><feature> 2 </feature><threshold> -1.0 </threshold>
-<split pos="left"><output> 2.0 </output></split><split pos="right"><output> 4.0 </output></split>
-</split></split></tree>
-<tree id="2" weight="1.0"><split><output> 0.25 </output></split></tree>
-</ensemble>
-"""
-
-
 def graph() -> bytes:
     """Return an ONNX graph of the trees; the second has a split with equal leaves."""
 
@@ -128,11 +116,9 @@ CASES: list[tuple[str, Any, list[float]]] = [
     ("opensearch:3.3.1", dump(), changed(LESS, row6=4.25)),
     ("opensearch:3.1", dump(), changed(LESS, row5=ZERO_A, row6=ZERO_B)),
     ("opensearch:2.19", dump(), changed(LESS, row5=ZERO_A, row6=ZERO_B)),
-    ("ranklib", RANKLIB, changed(AT_MOST, row5=ZERO_A, row6=ZERO_B)),
     ("solr", solr(True), AT_MOST),
     ("solr", solr(False), changed(AT_MOST, row5=ZERO_A, row6=ZERO_B)),
     ("vespa-lightgbm", lightgbm(), LESS),
-    ("vespa-xgboost", dump(), LESS),
     ("onnx", graph(), AT_MOST),
 ]
 
@@ -145,8 +131,8 @@ def test_every_format_is_here() -> None:
 @pytest.mark.parametrize(("format", "file", "expected"), CASES)
 def test_scores(format: str, file: Any, expected: list[float]) -> None:
     """On both sides of thresholds, on them, and where values are missing."""
-    text = file if isinstance(file, str) else None if isinstance(file, bytes) else json.dumps(file)
-    read = format_of(format).read(file if text is None else text.encode(), NAMES)
+    content = file if isinstance(file, bytes) else json.dumps(file).encode()
+    read = format_of(format).read(content, NAMES)
     assert read.n_trees == 2
     assert read.scores(ROWS).tolist() == expected
     assert (read.leaves(0, ROWS) + 0.25).tolist() == expected
@@ -158,10 +144,13 @@ def test_precision() -> None:
     rows = np.array([[0.5 + 1e-12, 0.0], [0.5 - 1e-12, 0.0]])  # 0.5 in single precision
     content = json.dumps(dump()).encode()
     assert FORMATS["opensearch"].read(content, NAMES).scores(rows).tolist() == [4.25, 4.25]
-    assert FORMATS["vespa-xgboost"].read(content, NAMES).scores(rows).tolist() == [4.25, 1.25]
+    vespa = FORMATS["vespa-lightgbm"].read
+    assert vespa(json.dumps(lightgbm()).encode(), NAMES).scores(rows).tolist() == [4.25, 1.25]
     small = json.dumps([{"nodeid": 0, "leaf": leaf} for leaf in (1.0, 1e-9)]).encode()
     assert FORMATS["opensearch"].read(small, NAMES).scores(rows[:1]).tolist() == [1.0]
-    assert FORMATS["vespa-xgboost"].read(small, NAMES).scores(rows[:1]).tolist() == [1 + 1e-9]
+    trees = [{"tree_structure": {"leaf_value": leaf}} for leaf in (1.0, 1e-9)]
+    small = json.dumps(lightgbm() | {"tree_info": trees}).encode()
+    assert vespa(small, NAMES).scores(rows[:1]).tolist() == [1 + 1e-9]
 
 
 def test_categories_of_vespa() -> None:

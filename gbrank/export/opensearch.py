@@ -1,4 +1,4 @@
-"""XGBoost's dump of trees as JSON, which the LTR plugins and Vespa read.
+"""XGBoost's dump of trees as JSON, which the LTR plugins of OpenSearch and Elasticsearch read.
 
 A document goes to "yes" if its value, in single precision, is less than the "split_condition".
 """
@@ -11,7 +11,7 @@ from gbrank.boosters.tree import Leaf, Threshold, Tree, above
 from gbrank.export.forest import Forest
 
 
-def write_xgboost_json(forest: Forest) -> bytes:
+def write_opensearch(forest: Forest) -> bytes:
     """Return the content of the file, of trees without categories."""
     trees = [_node(tree, forest.features, 0, 0, count(1)) for tree in forest.trees]
     return json.dumps(trees, allow_nan=False).encode()

@@ -14,7 +14,7 @@ from gbrank.boosters.tree import Leaf, Membership, Tree
 from gbrank.export.forest import Forest
 
 
-def write_lightgbm_json(forest: Forest) -> bytes:
+def write_vespa(forest: Forest) -> bytes:
     """Return the content of the file."""
     categories = {column: [*map(str, known)] for column, known in forest.categories.items()}
     content = {
