@@ -66,8 +66,8 @@ def with_judge(
         raise ArgumentError("y", demand, f"{(counts > 0).sum()}")
     if (counts > 0).sum() < SAFE:
         warn_user(
-            f"people have judged {(counts > 0).sum()} queries: with fewer than {SAFE}, intervals of "
-            "95% hold somewhat less often than they say."
+            f"people have judged {(counts > 0).sum()} queries: with fewer than {SAFE}, intervals "
+            "of 95% hold somewhat less often than they say."
         )
     check_labels(people[known], "y")
     own = {**(labels or {}), PEOPLE: people, JUDGE: judge}

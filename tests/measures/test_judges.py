@@ -81,7 +81,7 @@ def test_very_few_queries_of_people() -> None:
     for n, told in ((5, True), (10, False)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            compare_scores(SCORES, np.where(QID < n, Y, np.nan), QID, judged_by=judge_of(0.9))
+            compare_scores(SCORES, np.where(n > QID, Y, np.nan), QID, judged_by=judge_of(0.9))
         assert any(f"people have judged {n} queries" in str(w.message) for w in caught) is told
 
 
