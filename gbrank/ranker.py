@@ -26,7 +26,7 @@ from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained
 from gbrank.fit.rounds import Callback, EvalsResult
-from gbrank.fit.storage import Saved, describe_booster, read_saved, restored
+from gbrank.fit.storage import Saved, model_of, read_saved, restored, saved_booster
 from gbrank.serving import Predictor, refuse_boosters
 
 
@@ -374,31 +374,27 @@ class GBRanker(ExplainedRanker):
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
         fitted = self._fitted
-        description = self._description(fitted)
-        booster = describe_booster(fitted.booster, fitted.model)
-        start = Saved({}, {}) if fitted.init is None else fitted.init._to_saved()
-        if start.description.get("estimator", "GBRanker") not in KINDS:
+        saved = self._description(fitted)
+        start = None if fitted.init is None else fitted.init._to_saved()
+        if start is not None and start["estimator"] not in KINDS:
             demand = "must be of no class of your own for the model to be saved"
             raise ArgumentTypeError("init", demand, quoted(fitted.init))
         if not is_start_name(self.init):
-            description["params"]["init"] = type(self.init).__name__  # loading puts in the model
-        description["init"] = start.description or None
-        return Saved(description | booster.description, booster.files | start.files)
+            saved["params"]["init"] = type(self.init).__name__  # loading puts in the model
+        return {**saved, "init": start, **saved_booster(fitted.booster, fitted.model)}
 
     @classmethod
     def _from_saved(cls, saved: Saved) -> GBRanker:
         """Return the ranker that a folder holds."""
-        description = saved.description
-        start, nested = None, description["init"]
+        start, nested, params = None, saved["init"], saved["params"]
         if nested is not None:
-            start = KINDS[nested["estimator"]]._from_saved(Saved(nested, saved.files))
-        params = description["params"]
+            start = KINDS[nested["estimator"]]._from_saved(nested)
         ranker = cls(**(params if is_start_name(params["init"]) else params | {"init": start}))
         ranker._published = FittedTrees.restored(
-            description["fitted"],
-            schema=Schema.restored(description["schema"]),
-            model=saved.model(),
-            booster=description["booster"],
+            saved["fitted"],
+            schema=Schema.restored(saved["schema"]),
+            model=model_of(saved),
+            booster=saved["booster"],
             init=start,
         )
         return ranker
@@ -533,7 +529,7 @@ def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
     LinearRanker(objective='regression')
     """
     saved = read_saved(path)
-    name = saved.description["estimator"]
+    name = saved["estimator"]
     if name not in KINDS:
         raise ValueError(
             f"{path} must hold one of {', '.join(sorted(KINDS))}, got a {name}: load it by "

@@ -15,7 +15,7 @@ from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.context import Context
-from gbrank.fit.storage import Saved, chain_of, read_saved, restored
+from gbrank.fit.storage import Saved, chain_of, model_of, read_saved, restored
 from gbrank.linear.features import weighted_sum
 
 __all__ = ["Predictor", "load_predictor"]
@@ -136,7 +136,7 @@ def load_predictor(path: str | os.PathLike[str]) -> Predictor:
 def refuse_boosters(saved: Saved) -> None:
     """Refuse a model of which only its booster knows how columns become numbers."""
     schema: dict[str, Any] = {}
-    for part in chain_of(saved.description):
+    for part in chain_of(saved):
         if not part["schema"] and not schema:
             demand = "must hold a ranker of gbrank for a predictor; a booster is asked itself"
             raise ArgumentError("path", demand, part["estimator"])
@@ -148,20 +148,18 @@ def refuse_boosters(saved: Saved) -> None:
 
 def _parts(saved: Saved) -> Iterator[_Part]:
     """Yield a ranker, its `init`, the init of that, and so on."""
-    description: dict[str, Any] | None = saved.description
     schema: Schema | None = None
-    while description is not None:
-        part, context = Saved(description, saved.files), Context()
-        if description["schema"]:
-            own = Schema.restored(description["schema"])
+    for part in chain_of(saved):
+        context = Context()
+        if part["schema"]:
+            own = Schema.restored(part["schema"])
             schema = schema if own == schema else own
         assert schema is not None
-        if "model_file" in description:
-            context = Context.restored(description["fitted"].get("context", {"columns": {}}))
+        if "booster" in part:
+            context = Context.restored(part["fitted"].get("context", {"columns": {}}))
             score: Callable[[Features], Vector] = partial(
-                part.model(n_jobs=1).predict, schema=context.widened(schema), n_jobs=1
+                model_of(part, n_jobs=1).predict, schema=context.widened(schema), n_jobs=1
             )
         else:
-            score = partial(weighted_sum, coef=np.array(description["fitted"]["coef_"]))
+            score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
         yield _Part(schema, context, score)
-        description = description.get("init")

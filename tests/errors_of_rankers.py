@@ -185,10 +185,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("damaged", "load_ranker(saved('gbrank.json', lambda text: text[:90]))"),
         ("damaged", "load_ranker(saved('gbrank.json', lambda text: '[]'))"),
         ("damaged", "load_ranker(saved('gbrank.json', lambda text: text.replace('0.1', '0.2')))"),
-        ("format", "load_ranker(saved('gbrank.json', lambda text: text.replace('2', '3', 1)))"),
-        ("model-", "load_ranker(saved('model-*', lambda text: text[:100]))"),
-        ("model-", "load_ranker(saved('model-*', lambda text: text.replace('5', '6')))"),
-        ("GBRanker", "LinearRanker.load(saved('model-*', lambda text: text))"),
+        ("format", "load_ranker(saved('gbrank.json', lambda text: text.replace(': 3', ': 4', 1)))"),
+        ("GBRanker", "LinearRanker.load(saved('gbrank.json', lambda text: text))"),
         ("not fitted", "GBRanker().predict(X)"),
     ],
     "Checkpoints": [

@@ -5,7 +5,7 @@ import sys
 from gbrank.boosters.interface import Model, Trainer, TrainerFactory, TreeSettings
 from gbrank.common.on_use import LoadedOnUse
 
-__all__ = ["MODELS", "SUFFIXES", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
+__all__ = ["MODELS", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
 
 
 def _lightgbm_trainer() -> TrainerFactory:
@@ -34,8 +34,6 @@ def _xgboost_model() -> type[Model]:
 
 TRAINERS = LoadedOnUse(lightgbm=_lightgbm_trainer, xgboost=_xgboost_trainer)
 MODELS = LoadedOnUse(lightgbm=_lightgbm_model, xgboost=_xgboost_model)
-# How the names of a booster's files end.
-SUFFIXES = {"lightgbm": ".txt", "xgboost": ".json"}
 
 
 def recognise(model: object) -> tuple[str, Model] | None:

@@ -22,7 +22,7 @@ from typing import Any
 from gbrank.commands.shared import add, load_trees, print_json, validation_curve
 from gbrank.common.table import Table, cell_text
 from gbrank.export.forest import names_of
-from gbrank.fit.storage import DESCRIPTION, read_saved
+from gbrank.fit.storage import FILE, read_saved
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank info --model FOLDER [--json | --markdown]"
@@ -41,11 +41,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print what a model is."""
     ranker = load_trees(arguments.model)
-    description = read_saved(arguments.model).description
+    description = read_saved(arguments.model)
     shares = zip(names_of(ranker, None), ranker.feature_importances_.tolist(), strict=True)
     importances = sorted(shares, key=lambda item: item[1], reverse=True)
     facts = {name: description[name] for name in ("gbrank", "format", "booster")}
-    facts |= _facts(ranker, Path(arguments.model, DESCRIPTION))
+    facts |= _facts(ranker, Path(arguments.model, FILE))
     if arguments.json:
         print_json({**facts, "parameters": description["params"], "importances": importances})
         return

@@ -57,17 +57,15 @@ def _is_same(path: str, other: str) -> bool:
 
 def check_model(path: str, option: str) -> None:
     """Refuse a folder for a model that holds anything but a model and a checkpoint."""
-    from gbrank.fit.checkpoints import FILE  # not loaded by all commands
-    from gbrank.fit.storage import DESCRIPTION, is_of_model
+    from gbrank.fit import checkpoints, storage  # not loaded by all commands
 
     refuse_remote(path, option)
     folder = Path(path)
     names = {item.name for item in folder.iterdir()} if folder.exists() else set()
-    names = {name for name in names if name != FILE and not is_leftover(name)}
-    others = {name for name in names if not is_of_model(name)}
-    if others or (names and DESCRIPTION not in names):
+    names -= {storage.FILE, checkpoints.FILE}
+    if others := [name for name in names if not is_leftover(name)]:
         demand = "must be a new folder, or one that holds a model and nothing else"
-        raise ArgumentError(option, demand, f"{folder} with {min(others or names)!r}")
+        raise ArgumentError(option, demand, f"{folder} with {min(others)!r}")
 
 
 def check_picture(path: str, option: str) -> None:

@@ -84,6 +84,6 @@ def refuse_stream(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{os.fspath(path)}: expected a file, got a folder, a pipe or a device")
 
 
-def is_leftover(name: str, of: str = r".+") -> bool:
-    """Say whether a name is that of a temporary file of `replaced`."""
-    return re.fullmatch(rf"\.{of}\.[0-9a-f]{{16}}\.tmp", name) is not None
+def is_leftover(name: str) -> bool:
+    """Say whether a name is that of a temporary file of `replaced`, whose writer was killed."""
+    return re.fullmatch(r"\..+\.[0-9a-f]{16}\.tmp", name) is not None

@@ -32,7 +32,7 @@ from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Labels, TableLike
 from gbrank.fit.fitted import Fitted, Published
-from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, restored, write_saved
+from gbrank.fit.storage import FILE, Saved, read_saved, restored, write_saved
 from gbrank.measures.judges import (
     both_values,
     powered_mean,
@@ -206,10 +206,10 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         return powered_mean(*both_values(placed, rows, scores), queries_of_people(rows)).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a folder: a JSON file, and the booster's own files if there are any.
+        """Write the model to a folder, as one JSON file.
 
         At any time the folder holds a whole model, the one before or this one, even if the saving
-        process is killed.
+        process is killed or several processes save.
 
         Parameters
         ----------
@@ -256,10 +256,10 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             As `load_ranker`; also if the model is of another class.
         """
         saved = read_saved(path)
-        name = saved.description["estimator"]
+        name = saved["estimator"]
         if name != cls.__name__:
             raise ValueError(
-                f"{Path(path) / DESCRIPTION} holds a {name}: load it by {name}.load, not "
+                f"{Path(path) / FILE} holds a {name}: load it by {name}.load, not "
                 f"{cls.__name__}.load."
             )
         return restored(cls._from_saved, path, saved)
@@ -299,7 +299,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """Return a ranker with the same parameters, which nobody else can change."""
         return type(self)(**plain(self.get_params(deep=False)))
 
-    def _description(self, fitted: F) -> dict[str, Any]:
+    def _description(self, fitted: F) -> Saved:
         """Return what a saved model says of any ranker, given what its fit has published."""
         return {
             "estimator": type(self).__name__,

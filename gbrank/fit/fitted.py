@@ -5,7 +5,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -25,9 +25,9 @@ T = TypeVar("T")
 STRUCTURES = (Context, Progress, ConstraintOutcome, PositionReport)
 
 
-def saved(restore: Callable[[Any], Any], **options: Any) -> Any:
+def saved(restore: Callable[[Any], Any]) -> Any:
     """Declare a field that a saved model holds, and how to make its value of what JSON gives."""
-    return field(metadata={"restore": restore}, **options)
+    return field(metadata={"restore": restore})
 
 
 def vector_of(values: list[float]) -> Vector:
@@ -39,21 +39,17 @@ def vector_of(values: list[float]) -> Vector:
 class Fitted:
     """What a fit publishes, all at once: one that does not end leaves what was there before it."""
 
-    suffix: ClassVar[str] = ""  # of the names in a saved model
-
     schema: Schema
     trained_on: TrainedQueries | None = None  # None where qid was not given
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a saved model holds."""
-        values = {name: getattr(self, name) for name, _ in _saved_fields(type(self))}
-        return {f"{name}{self.suffix}": _as_json(value) for name, value in values.items()}
+        return {name: _as_json(getattr(self, name)) for name in _restores(type(self))}
 
     @classmethod
     def restored(cls: type[S], content: dict[str, Any], **others: Any) -> S:
         """Return what `to_json` has written, with the fields that it leaves out."""
-        keys = ((name, f"{name}{cls.suffix}", restore) for name, restore in _saved_fields(cls))
-        given = {name: restore(content[key]) for name, key, restore in keys if key in content}
+        given = {name: restore(content[name]) for name, restore in _restores(cls).items()}
         return cls(**given, **others)
 
 
@@ -64,9 +60,9 @@ def _as_json(value: Any) -> Any:
     return [_as_json(item) for item in value] if isinstance(value, list) else as_json(value)
 
 
-def _saved_fields(cls: type[Fitted]) -> list[tuple[str, Callable[[Any], Any]]]:
-    found = ((item.name, item.metadata.get("restore")) for item in fields(cls))
-    return [(name, restore) for name, restore in found if restore is not None]
+def _restores(cls: type[Fitted]) -> dict[str, Callable[[Any], Any]]:
+    """Return the names of the fields that a saved model holds, with what makes their values."""
+    return {item.name: item.metadata["restore"] for item in fields(cls) if item.metadata}
 
 
 class Published(Generic[T]):
@@ -106,17 +102,16 @@ class FittedTrees(FittedRounds):
     position_bias: dict[Any, float] | None = saved(
         lambda biases: biases and {literal_eval(place): biases[place] for place in biases}
     )
-    # Models saved by earlier versions lack these.
     position_report: PositionReport | None = saved(
-        lambda given: given and PositionReport.restored(**given), default=None
+        lambda given: given and PositionReport.restored(**given)
     )
-    colsample: float | None = saved(lambda share: share, default=None)
-    extra_trees: bool | None = saved(lambda flag: flag, default=None)
-    progress: Progress | None = saved(lambda given: given and Progress(**given), default=None)
-    data: dict[str, dict[str, int]] = saved(dict, default_factory=dict)
-    context: Context = saved(Context.restored, default_factory=Context)
+    colsample: float | None = saved(lambda share: share)
+    extra_trees: bool | None = saved(lambda flag: flag)
+    progress: Progress | None = saved(lambda given: given and Progress(**given))
+    data: dict[str, dict[str, int]] = saved(dict)
+    context: Context = saved(Context.restored)
     constraints: list[ConstraintOutcome] = saved(
-        lambda given: [ConstraintOutcome(**end) for end in given], default_factory=list
+        lambda given: [ConstraintOutcome(**end) for end in given]
     )
 
     @property

@@ -16,7 +16,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted
-from gbrank.fit.storage import Saved, describe_booster
+from gbrank.fit.storage import Saved, model_of, saved_booster
 from gbrank.measures.measure_registry import Metric
 
 NAMED_BY_PLACE = re.compile(r"Column_\d+")  # by LightGBM, where X was no frame
@@ -60,19 +60,18 @@ class PretrainedRanker(BaseRanker[Fitted]):
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
-        booster = describe_booster(*_recognised(self.booster))
-        description = {
+        return {
             "estimator": type(self).__name__,
             "params": {"eval_metric": as_json(self.eval_metric)},
             "schema": {},
             "fitted": {},
+            **saved_booster(*_recognised(self.booster)),
         }
-        return Saved(description | booster.description, booster.files)
 
     @classmethod
     def _from_saved(cls, saved: Saved) -> "PretrainedRanker":
         """Return the ranker that `_to_saved` described."""
-        return cls(saved.model().native, **saved.description["params"])
+        return cls(model_of(saved).native, **saved["params"])
 
     def __sklearn_is_fitted__(self) -> bool:
         """Say that it is trained."""

@@ -19,8 +19,6 @@ W = TypeVar("W", bound="FittedWeights")
 class FittedWeights(Fitted):
     """What a fit of a linear ranker makes."""
 
-    suffix: ClassVar[str] = "_"
-
     coef: Vector = saved(vector_of)
 
 
@@ -48,12 +46,12 @@ class LinearModel(BaseRanker[W]):
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
-        return Saved(self._description(self._fitted), {})
+        return self._description(self._fitted)
 
     @classmethod
     def _from_saved(cls: type[T], saved: Saved) -> T:
         """Return the ranker that a folder holds."""
-        ranker = cls(**saved.description["params"])
-        schema = Schema.restored(saved.description["schema"])
-        ranker._published = cls._makes.restored(saved.description["fitted"], schema=schema)
+        ranker = cls(**saved["params"])
+        schema = Schema.restored(saved["schema"])
+        ranker._published = cls._makes.restored(saved["fitted"], schema=schema)
         return ranker

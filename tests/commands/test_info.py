@@ -27,7 +27,7 @@ def test_info(model: str, output: Output) -> None:
     """Text shows what JSON has: features as exports call them, largest gain first."""
     ranker = GBRanker.load(model)
     found = json.loads(output("info", "--model", model, "--json"))
-    assert (found["gbrank"], found["format"]) == (gbrank.__version__, 2)
+    assert (found["gbrank"], found["format"]) == (gbrank.__version__, 3)
     assert (found["booster"], found["rounds"], found["features"]) == ("lightgbm", 5, 6)
     assert found["data"]["train"] == ranker.training_data_["train"]
     assert found["validation"] == {}

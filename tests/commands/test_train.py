@@ -121,7 +121,6 @@ def test_train_replaces_a_model_only(data: Path, tmp_path: Path, fault: Output) 
         assert GBRanker.load(folder).booster == booster
     (folder / ".gbrank.json.0123456789abcdef.tmp").write_text("half")  # left by a killed process
     assert main([*argv, str(folder)]) == 0
-    assert len(list(folder.iterdir())) == 2
     (folder / "notes.md").write_text("mine")
     assert "'notes.md'" in fault(*argv, folder)
     (tmp_path / "other").mkdir()
@@ -157,19 +156,12 @@ def test_ctrl_c_keeps_the_rounds(
     assert GBRanker.load(tmp_path / "m").best_iteration_ == 3
 
 
-@pytest.mark.parametrize("names", [["notes.txt"], ["model-0123456789abcdef.txt"]])
-def test_a_folder_of_something_else_is_no_target(
-    names: list[str], data: Path, tmp_path: Path, fault: Output
-) -> None:
-    """Nor is one with a model's file alone, which no description names."""
-    for name in names:
-        (tmp_path / name).write_text("mine")
+def test_a_folder_of_something_else_is_no_target(data: Path, tmp_path: Path, fault: Output) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
     said = fault("train", data / "train.txt", "--model", tmp_path, *SMALL)
     expected = "--model must be a new folder, or one that holds a model and nothing else, got "
-    assert f"{expected}{tmp_path} with {names[0]!r}." in said
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(
-        names, "mine"
-    )
+    assert f"{expected}{tmp_path} with 'notes.txt'." in said
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:

@@ -237,7 +237,7 @@ def _held_out() -> Any:
 
 
 def test_saved_with_the_model(tmp_path: Path) -> None:
-    """In the same folder, nested as deep as need be; a part of another model is refused."""
+    """In the same file, nested as deep as need be; a part of another model is refused."""
     inner = fitted(ranker(init=fitted(ranker("listnet")), sigma=1.0))
     made = fitted(ranker("lambda:ndcg", init=inner))
     made.save(tmp_path)
@@ -279,16 +279,6 @@ def test_nothing_is_trained_before_all_is_checked(
 def test_few_rounds_begin_with_one() -> None:
     """Of the regression, though a tenth of them is less."""
     assert ranker(init="regression", n_estimators=5).fit(X, Y, qid=QID).init_.n_estimators == 1
-
-
-def test_saved_over_a_model_without(tmp_path: Path) -> None:
-    """A start that a folder held before plays no part, and leaves no file."""
-    fitted(ranker()).save(tmp_path)
-    plain = fitted(ranker("lambda:ndcg"))
-    plain.save(tmp_path)
-    assert json.loads((tmp_path / "gbrank.json").read_text())["init"] is None
-    assert len(list(tmp_path.iterdir())) == 2
-    assert_array_equal(GBRanker.load(tmp_path).predict(X), plain.predict(X))
 
 
 DEMAND = 'init must be "regression", "zero", a fitted GBRanker or the folder'

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -71,12 +70,6 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     folder = tmp_path / "model"
     make(request.param).fit(FRAME, Y, qid=QID).save(folder)
     return folder
-
-
-def booster_file(folder: Path) -> Path:
-    """Return the file that is the booster's own."""
-    (file,) = [path for path in folder.iterdir() if path.name != "gbrank.json"]
-    return file
 
 
 def change(folder: Path, update: dict[str, Any]) -> None:
@@ -175,24 +168,23 @@ def test_twelve_categorical_columns(tmp_path: Path) -> None:
 
 
 @boosters
-def test_boosters_read_their_own_file(booster: str, tmp_path: Path) -> None:
+def test_boosters_read_their_part(booster: str, tmp_path: Path) -> None:
     """Without gbrank."""
     ranker = make(booster).fit(X, Y, qid=QID)
     ranker.save(tmp_path)
-    file = booster_file(tmp_path)
+    text = json.loads((tmp_path / "gbrank.json").read_text(encoding="utf-8"))["model"]
     if booster == "lightgbm":
-        scores = lgb.Booster(model_file=file).predict(X)
+        scores = lgb.Booster(model_str=text).predict(X)
     else:
-        scores = xgb.Booster(model_file=file).predict(xgb.DMatrix(X), output_margin=True)
+        native = xgb.Booster(model_file=bytearray(text.encode()))
+        scores = native.predict(xgb.DMatrix(X), output_margin=True)
     assert_array_equal(scores, ranker.predict(X))
 
 
-def test_files_hold_data_only(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One JSON file, one file of the booster's; loading never unpickles."""
-    digest = hashlib.sha256(booster_file(saved).read_bytes()).hexdigest()
-    assert booster_file(saved).stem == f"model-{digest[:16]}"
+def test_a_model_is_data_only(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One JSON file; loading never unpickles."""
+    assert [path.name for path in saved.iterdir()] == ["gbrank.json"]
     json.loads((saved / "gbrank.json").read_text(encoding="utf-8"))
-    booster_file(saved).read_text(encoding="utf-8")
 
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("unpickled")
@@ -208,7 +200,7 @@ def test_saving_again_replaces(saved: Path) -> None:
         ranker = make(booster, n_estimators=3).fit(X, Y, qid=QID)
         ranker.save(saved)
         assert_array_equal(GBRanker.load(saved).predict(X), ranker.predict(X))
-        booster_file(saved)  # the only one
+        assert len(list(saved.iterdir())) == 1
 
 
 @boosters
@@ -259,89 +251,31 @@ def test_loading_in_another_process(booster: str, tmp_path: Path) -> None:
 # --- Damage -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.99, 1])
-def test_booster_file_cut_short(saved: Path, share: float) -> None:
-    """By any number of bytes, one included."""
-    file = booster_file(saved)
-    content = file.read_bytes()
-    file.write_bytes(content[: min(int(share * len(content)), len(content) - 1)])
-    with pytest.raises(ValueError, match=rf"{file.name}.*damaged"):
-        GBRanker.load(saved)
-
-
-@pytest.mark.parametrize("share", [0, 0.3, 0.99])
-def test_booster_file_changed(saved: Path, share: float) -> None:
-    """One bit is enough."""
-    file = booster_file(saved)
-    content = bytearray(file.read_bytes())
-    content[int(share * len(content))] ^= 1
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"{file.name}.*damaged"):
-        GBRanker.load(saved)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-@pytest.mark.parametrize("name", ["gbrank.json", "model-*"])
-def test_a_pipe_is_no_model(saved: Path, name: str) -> None:
-    """Reading it would not end."""
-    (file,) = saved.glob(name)
-    file.unlink()
-    os.mkfifo(file)
-    with pytest.raises(FileNotFoundError, match=r"no model in|is missing"):
-        GBRanker.load(saved)
-
-
-def test_booster_file_of_another_model(saved: Path, tmp_path: Path) -> None:
-    """Files of two models do not mix."""
-    kind = "lightgbm" if booster_file(saved).suffix == ".txt" else "xgboost"
-    make(kind, n_estimators=2).fit(X, Y, qid=QID).save(tmp_path / "other")
-    booster_file(saved).write_bytes(booster_file(tmp_path / "other").read_bytes())
-    with pytest.raises(ValueError, match="damaged"):
-        GBRanker.load(saved)
-
-
-def test_description_cut_short(saved: Path) -> None:
-    """Anywhere."""
+def test_a_file_that_is_cut_short_or_changed(saved: Path) -> None:
+    """Anywhere, by one bit."""
     path = saved / "gbrank.json"
     content = path.read_bytes()
-    for length in (0, 1, *range(2, len(content) - 1, 97), len(content) - 1):
-        path.write_bytes(content[:length])
-        with pytest.raises(ValueError, match=r"gbrank\.json.*damaged"):
-            GBRanker.load(saved)
+    for place in range(0, len(content), len(content) // 50):
+        changed = bytes([content[place] ^ 1])
+        for damaged in (content[:place], content[:place] + changed + content[place + 1 :]):
+            path.write_bytes(damaged)
+            with pytest.raises(ValueError, match=r"gbrank\.json (is damaged|has format)"):
+                GBRanker.load(saved)
 
 
-@pytest.mark.parametrize("content", [b"[]", b"3", b"null", b"\xff\xfe", b'{"format": 2}'])
-def test_description_that_is_none(saved: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"[]", b"3", b"null", b"\xff\xfe", b'{"format": 3}'])
+def test_a_file_of_something_else(saved: Path, content: bytes) -> None:
     """JSON, but not ours."""
     (saved / "gbrank.json").write_bytes(content)
     with pytest.raises(ValueError, match=r"gbrank\.json.*damaged"):
         GBRanker.load(saved)
 
 
-def test_every_entry_is_needed(saved: Path) -> None:
-    """A missing or misshapen entry is damage, never a half-loaded ranker."""
-    path = saved / "gbrank.json"
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    needed = [("estimator",), ("booster",), ("model_file",), ("model_bytes",), ("model_sha256",),
-              ("params",), ("schema",), ("fitted",),
-              *(("schema", name) for name in whole["schema"]),
-              *(("fitted", name) for name in whole["fitted"])]  # fmt: skip
-    for keys in needed:
-        for replacement in ({}, {keys[-1]: [[]]}):
-            description = json.loads(json.dumps(whole))
-            part = description[keys[0]] if len(keys) == 2 else description
-            part.pop(keys[-1])
-            part.update(replacement)
-            path.write_text(json.dumps(description), encoding="utf-8")
-            with pytest.raises(ValueError, match="damaged"):
-                GBRanker.load(saved)
-
-
-@pytest.mark.parametrize("version", [1, 0, "2", None, 2.5, 2.0, True])
+@pytest.mark.parametrize("version", [1, "3", None, 3.5])
 def test_unknown_format(saved: Path, version: Any) -> None:
     """The message says which format it is, and which can be read."""
     change(saved, {"format": version})
-    with pytest.raises(ValueError, match=rf"format {version!r}.*reads format 2"):
+    with pytest.raises(ValueError, match=rf"format {version!r}.*reads format 3"):
         GBRanker.load(saved)
 
 
@@ -349,17 +283,13 @@ def test_unknown_format(saved: Path, version: Any) -> None:
 def test_what_this_gbrank_does_not_know(saved: Path, update: dict[str, Any]) -> None:
     """Another booster, another parameter: named."""
     change(saved, update)
-    with pytest.raises(ValueError, match=r"catboost|unheard_of|damaged"):
+    with pytest.raises(ValueError, match=r"was saved by gbrank .* cannot read it: "):
         GBRanker.load(saved)
 
 
-def test_missing_files(saved: Path, tmp_path: Path) -> None:
+def test_missing_files(tmp_path: Path) -> None:
     """The message says what is not there."""
-    booster_file(saved).unlink()
-    with pytest.raises((FileNotFoundError, ValueError), match=r"model-\w+\.(txt|json)"):
-        GBRanker.load(saved)
-    (saved / "gbrank.json").unlink()
-    for folder in (saved, tmp_path / "absent"):
+    for folder in (tmp_path, tmp_path / "absent"):
         with pytest.raises(FileNotFoundError, match=rf"{folder.name}.*gbrank\.json"):
             GBRanker.load(folder)
 
@@ -384,32 +314,6 @@ def test_a_failed_save_leaves_the_earlier_model(
     with pytest.raises(OSError, match="No space"):
         make(n_estimators=2).fit(X, Y, qid=QID).save(saved)
     assert {path.name for path in saved.iterdir()} == names
-    assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
-
-
-@pytest.mark.parametrize("trees", [2, 8])
-def test_a_save_that_fails_at_its_end(
-    trees: int, saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The model's file is written, its description is not: nothing of the earlier model is lost.
-
-    Of the same model neither, whose file has the same name.
-    """
-    again = GBRanker.load(saved) if trees == 8 else make(n_estimators=trees).fit(X, Y, qid=QID)
-    before = GBRanker.load(saved).predict(FRAME)
-    files = {path.name: path.read_bytes() for path in saved.iterdir()}
-
-    def full(source: Path, target: Path) -> None:
-        if target.name == "gbrank.json":
-            raise OSError(28, "No space left on device")
-        replace(source, target)
-
-    replace = os.replace
-    with monkeypatch.context() as patch:
-        patch.setattr("os.replace", full)
-        with pytest.raises(OSError, match="No space"):
-            again.save(saved)
-    assert {path.name: path.read_bytes() for path in saved.iterdir()} == files
     assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
 
 

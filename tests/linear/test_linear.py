@@ -527,7 +527,7 @@ def test_the_same_ranker(tmp_path: Path) -> None:
     ranker.fit(frame, Y, qid=QID)
     ranker.save(tmp_path / "deep" / "model")
     (file,) = (tmp_path / "deep" / "model").iterdir()
-    assert json.loads(file.read_text())["fitted"]["coef_"] == ranker.coef_.tolist()
+    assert json.loads(file.read_text())["fitted"]["coef"] == ranker.coef_.tolist()
     for loaded in (LinearRanker.load(file.parent), load_ranker(file.parent)):
         assert isinstance(loaded, LinearRanker)
         assert_array_equal(loaded.predict(frame), ranker.predict(frame))
