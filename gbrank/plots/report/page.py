@@ -62,7 +62,7 @@ def report(
     ranker : model, str, path or array-like
         A fitted ranker of gbrank, or whatever else `gbrank.evaluation.scores_from` takes.
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        Data to judge it by, in memory. A data frame may have columns that are no features.
+        Data to judge it by. A data frame may have columns that are no features.
     y : array-like, shape (n_documents,)
         Relevance labels, at least 0; with `judged_by`, NaN in queries that people have not judged.
     html : path
