@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number
-from gbrank.fit.estimator import scores_of
 from gbrank.fit.loop import as_part
 
 
@@ -97,18 +96,16 @@ class BestRate(BaseEstimator):
             setattr(self, name, getattr(self.ranker_, name, None))
         return self
 
-    def predict(self, X: object, *, qid: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        qid : array-like, shape (n_documents,), optional
-            The query of each row, for rankers that need it.
 
         Returns
         -------
         ndarray, shape (n_documents,)
         """
         check_is_fitted(self)
-        return np.asarray(scores_of(self.ranker_, X, qid))
+        return np.asarray(self.ranker_.predict(X))

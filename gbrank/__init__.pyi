@@ -26,7 +26,6 @@ from .evaluation import pareto as pareto
 from .evaluation import tune as tune
 from .export import export_model as export_model
 from .fit.constraints import Constraint as Constraint
-from .fit.query_context import QueryContext as QueryContext
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP

@@ -97,12 +97,6 @@ class GBRanker(ExplainedRanker):
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and
         `sigma`, the schedule goes on where that model's rounds left off.
-    context : str, sequence of str, or mapping of str to columns, optional
-        What the trees see of a document beside the others of its query: "difference" (from the
-        query's mean), "rank", "zscore", "mean", "gap" (to the best), "size", or several of them,
-        for all columns of numbers; or a mapping from each to its columns, None for all: see
-        `QueryContext`, which is inside. `predict` then needs `qid` or `group`, and all documents
-        that are to be ranked together.
     constraints : list of str or Constraint, optional
         What must hold while the objective is trained: "ndcg@10[margin] >= 0.62" of the label that
         `fit` is given as ``labels={"margin": ...}``, or "ndcg@10[margin] >= 0.95 of best", a share
@@ -166,15 +160,12 @@ class GBRanker(ExplainedRanker):
         How far the clicks tell positions from relevance: see `gbrank.clicks.position_report`.
     init_ : ranker or None
         The fitted model whose scores the trees add to.
-    feature_importances_ : ndarray, shape (n_features + n_added,)
-        Each feature's share of the total gain, of the trees alone: of the columns of X, then of
-        `added_features_`.
+    feature_importances_ : ndarray, shape (n_features,)
+        Each feature's share of the total gain, of the trees alone.
     constraints_ : list of ConstraintOutcome
         Of each constraint its target, the value that the model reaches, and its weight. Weights
         and what was lacking, by round, are in `evals_result_`, as the sets "multipliers" and
         "violations".
-    added_features_ : list of str
-        The names of what `context` adds: ``rank(bm25)``, or ``rank(f0)`` where X was no frame.
     n_features_in_, feature_names_in_
         Number of features, and column names where X was a data frame.
 
@@ -186,19 +177,9 @@ class GBRanker(ExplainedRanker):
     >>> ranker = ranker.fit(X[:800], y[:800], qid=qid[:800])
     >>> ranker.score(X[800:], y[800:], qid[800:]) > 0.4
     True
-
-    Trees that see the list:
-
-    >>> ranker = GBRanker(n_estimators=20, context=["difference", "size"], random_state=0)
-    >>> ranker = ranker.fit(X[:800], y[:800], qid=qid[:800])
-    >>> ranker.predict(X[800:820], group=[20]).shape
-    (20,)
-    >>> ranker.added_features_[0], ranker.added_features_[-1]
-    ('difference(f0)', 'size')
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
-    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
 
     _allows_missing: ClassVar[bool] = True
 
@@ -325,8 +306,6 @@ class GBRanker(ExplainedRanker):
         self,
         X: TableLike,
         *,
-        qid: Ids | None = None,
-        group: ArrayLike | None = None,
         num_iteration: int | None = None,
     ) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
@@ -337,39 +316,20 @@ class GBRanker(ExplainedRanker):
             Of a data frame, the columns of `fit` are taken by name, and others left out. Columns
             that have names may also be a mapping of name to values, or a list of mappings, one
             a row, None being missing; where some are categories, an array of objects will do.
-        qid : array-like, shape (n_documents,)
-            With `context`, whose features are relative to the documents given: the query of each
-            row. Without, nothing depends on it.
-        group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries, ``[len(X)]`` for a single list.
         num_iteration : int, optional
             Use only the first `num_iteration` trees, on top of `init`; all by default.
 
         Returns
         -------
         ndarray, shape (n_documents,)
-
-        Raises
-        ------
-        ValueError
-            If a model with `context` is given neither qid nor group.
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
         most = fitted.best_iteration
         check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
-        scores: Vector = self._of_rows(fitted, X, qid, group, fitted.model.predict, num_iteration)
+        scores: Vector = self._of_rows(fitted, X, fitted.model.predict, num_iteration)
         if fitted.init is not None:
-            scores = scores + fitted.init._scores(fitted.schema.in_order(X), qid, group)
+            scores = scores + fitted.init.predict(fitted.schema.in_order(X))
         return scores
-
-    def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:
-        return self.predict(X, qid=qid, group=group)
-
-    @property
-    def _needs_queries(self) -> bool:
-        """Whether `predict` needs the queries, for this model or those that it adds to."""
-        init = self._fitted.init
-        return bool(self._fitted.context) or (isinstance(init, GBRanker) and init._needs_queries)
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
@@ -439,7 +399,7 @@ class GBRanker(ExplainedRanker):
 
         Returns
         -------
-        ndarray, shape (n_features + n_added,)
+        ndarray, shape (n_features,)
             They sum to 1, or are 0 where no tree has a split.
 
         Examples

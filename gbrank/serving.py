@@ -8,13 +8,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema
-from gbrank.fit.context import Context
 from gbrank.fit.storage import Saved, chain_of, model_of, read_saved, restored
 from gbrank.linear.features import weighted_sum
 
@@ -25,7 +22,6 @@ class _Part(NamedTuple):
     """A model of a chain: what it reads of X, and the scores that it adds."""
 
     schema: Schema
-    context: Context
     score: Callable[[Features], Vector]
 
 
@@ -49,11 +45,8 @@ class Predictor:
 
     def __init__(self, saved: Saved) -> None:
         self._parts = list(_parts(saved))
-        self._needs_queries = any(part.context for part in self._parts)
 
-    def predict(
-        self, X: Any, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
-    ) -> Vector:
+    def predict(self, X: Any) -> Vector:
         """Return the score of each document; higher ranks earlier within its list.
 
         Parameters
@@ -61,11 +54,6 @@ class Predictor:
         X : list of mapping, array-like or data frame, shape (n_documents, n_features)
             The documents, as for the ranker's `predict`. A mapping has a value for each name of the
             data frame in `fit`; None is missing, and categories are what they were there.
-        qid : array-like, shape (n_documents,), optional
-            The query of each document, where there are several.
-        group : array-like of int, shape (n_queries,), optional
-            Sizes of consecutive queries. With neither, all documents are one list, which features
-            relative to the query (`context`) compare.
 
         Returns
         -------
@@ -74,17 +62,14 @@ class Predictor:
         Raises
         ------
         ValueError
-            If X has not the columns of `fit`, or the queries do not cover its rows.
+            If X has not the columns of `fit`.
         """
         schema: Schema | None = None
-        queries: Queries | None = None
         scores: Vector | None = None
         for part in reversed(self._parts):
             if part.schema is not schema:
                 schema, matrix = part.schema, part.schema.transform(X)
-            if queries is None and (self._needs_queries or qid is not None or group is not None):
-                queries = Queries.resolve(matrix.shape[0], qid, group)
-            own = part.score(matrix if queries is None else part.context.widen(matrix, queries))
+            own = part.score(matrix)
             scores = own if scores is None else own + scores
         assert scores is not None
         return scores
@@ -150,16 +135,14 @@ def _parts(saved: Saved) -> Iterator[_Part]:
     """Yield a ranker, its `init`, the init of that, and so on."""
     schema: Schema | None = None
     for part in chain_of(saved):
-        context = Context()
         if part["schema"]:
             own = Schema.restored(part["schema"])
             schema = schema if own == schema else own
         assert schema is not None
         if "booster" in part:
-            context = Context.restored(part["fitted"].get("context", {"columns": {}}))
             score: Callable[[Features], Vector] = partial(
-                model_of(part, n_jobs=1).predict, schema=context.widened(schema), n_jobs=1
+                model_of(part, n_jobs=1).predict, schema=schema, n_jobs=1
             )
         else:
             score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
-        yield _Part(schema, context, score)
+        yield _Part(schema, score)

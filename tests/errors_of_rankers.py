@@ -146,23 +146,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("first and second", "trained.explain_pair(X, 0, 50, qid=qid)"),
         ("query", "trained.explain_query(X, qid=qid, query='shoes')"),
     ],
-    "Features relative to the query": [
-        ("context", "GBRanker(context='percentile').fit(X, y, qid=qid)"),
-        ("context", "GBRanker(context=['rank', 'rank']).fit(X, y, qid=qid)"),
-        ("context", "GBRanker(context={'size': [0]}).fit(X, y, qid=qid)"),
-        ("context", "GBRanker(context={'rank': 'a'}).fit(X, y, qid=qid)"),
-        ("context", "GBRanker(context={'rank': [99]}).fit(X, y, qid=qid)"),
-        ("X", "GBRanker(context='rank').fit(pd.DataFrame({'a': y, 'rank(a)': y}), y, qid=qid)"),
-        ("context", "GBRanker(context='rank').fit(pd.DataFrame({'a': pd.Categorical(y)}), y, "
-         "qid=qid)"),
-        ("context", "GBRanker(context=3).fit(X, y, qid=qid)"),
-        ("context", "GBRanker(context={'rank': ['a']}).fit(pd.DataFrame({'a': pd.Categorical(y), "
-         "'b': y}), y, qid=qid)"),
-        ("init", "GBRanker(n_estimators=1, init=GBRanker(n_estimators=1, context='rank')"
-         ".fit(X, y, qid=qid)).fit(X, y, qid=qid).explain(X, qid=qid)"),
-        ("context", "GBRanker(n_estimators=1, context='rank').fit(X, y, qid=qid).predict(X)"),
-        ("X", "QueryContext('rank').fit(frame)"),
-    ],
     "Names of other libraries": [
         ("colsample_bytree", "GBRanker(colsample_bytree=0.5)"),
         ("colsample_bytree", "GBRanker().set_params(colsample_bytree=0.5)"),

@@ -29,7 +29,6 @@ FRAME = pd.DataFrame(X, columns=["bm25", "price", "age"]).assign(
     shop=pd.Categorical(np.array(["wood", "stone", "iron"])[np.arange(len(X)) % 3])
 )
 DOCUMENTS = FRAME.astype(object).where(FRAME.notna(), None).to_dict("records")
-CONTEXT = {"rank": ["bm25"], "zscore": ["price"], "size": None}
 
 
 def small(booster: str, **options: Any) -> GBRanker:
@@ -48,9 +47,7 @@ def pretrained(booster: str) -> Any:
 
 CHAINS: dict[str, Callable[[str], Any]] = {
     "a start": lambda booster: "regression",
-    "a ranker with context": lambda booster: small(
-        booster, context="difference", init="regression"
-    ).fit(X, Y, qid=QID),
+    "a chain": lambda booster: small(booster, init="regression").fit(X, Y, qid=QID),
     "the other booster": lambda booster: small(BOOSTERS[booster == "lightgbm"]).fit(X, Y, qid=QID),
     "a pretrained one": pretrained,
 }
@@ -59,14 +56,14 @@ CHAINS: dict[str, Callable[[str], Any]] = {
 @pytest.mark.parametrize("start", CHAINS)
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_chains_have_the_bits_of_predict(booster: str, start: str, tmp_path: Path) -> None:
-    """Whatever the trees add to, with features relative to the query on top."""
-    ranker = small(booster, init=CHAINS[start](booster), context="rank")
+    """Whatever the trees add to."""
+    ranker = small(booster, init=CHAINS[start](booster))
     ranker.fit(X, Y, qid=QID).save(tmp_path)
     predictor = load_predictor(tmp_path)
-    expected = ranker.predict(X, qid=QID)
+    expected = ranker.predict(X)
     assert len(set(expected)) > 10
-    assert np.array_equal(predictor.predict(X, qid=QID), expected)
-    assert np.array_equal(predictor.predict(X.tolist(), group=[8] * 12), expected)
+    assert np.array_equal(predictor.predict(X), expected)
+    assert np.array_equal(predictor.predict(X.tolist()), expected)
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
@@ -122,18 +119,9 @@ def test_documents_without_rows_or_with_a_name_twice(documents: Any, message: st
         predictor.predict(documents)
 
 
-def test_one_list_without_queries() -> None:
-    """All documents are compared, where the trees see them beside each other."""
-    ranker = small("lightgbm", context=CONTEXT).fit(FRAME, Y, qid=QID)
-    expected = ranker.predict(DOCUMENTS, group=[len(DOCUMENTS)])
-    assert np.array_equal(ranker.predictor().predict(DOCUMENTS), expected)
-
-
 def test_threads_share_a_predictor() -> None:
     """Each gets the scores of its own list."""
-    predictors = [
-        small(booster, context="rank").fit(X, Y, qid=QID).predictor() for booster in BOOSTERS
-    ]
+    predictors = [small(booster).fit(X, Y, qid=QID).predictor() for booster in BOOSTERS]
     for predictor in predictors:
         lists = [X[start : start + 5] for start in range(90)] * 4
         alone = [predictor.predict(one) for one in lists]
@@ -151,8 +139,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
         load_predictor(tmp_path).predict([{"bm25": 1.0, "age": 2.0}])
     with pytest.raises(ValueError, match=r"'price' in every mapping.*row 1 lacks it"):
         load_predictor(tmp_path).predict([DOCUMENTS[0], {"bm25": 1.0, "age": 2.0}])
-    with pytest.raises(ValueError, match="group must add up to the number of rows, 96"):
-        load_predictor(tmp_path).predict(DOCUMENTS, group=[3])
     ranker.init_.save(tmp_path)
     with pytest.raises(ValueError, match="path must hold a ranker of gbrank for a predictor"):
         load_predictor(tmp_path)
@@ -181,15 +167,15 @@ def by_query(rank: Callable[[Any], Any], results: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_results_of_pyterrier_are_ranked_anew() -> None:
-    """The documents of each query beside each other; the columns are found among others."""
+    """The columns are found among others."""
     names = ["bm25", "price", "age"]
-    ranker = small("lightgbm", context="zscore").fit(FRAME[names], Y, qid=QID)
+    ranker = small("lightgbm").fit(FRAME[names], Y, qid=QID)
     docno = [f"d{row}" for row in range(len(QID))]
     results = FRAME[names].assign(qid=QID.astype(str), docno=docno, query="any", score=1.0)
     predictor = ranker.predictor()
     ranked = by_query(lambda rows: rows.assign(score=predictor.predict(rows)), results)
     scores = ranked.set_index("docno").loc[docno, "score"]
-    assert np.array_equal(scores, ranker.predict(FRAME[names], qid=QID))
+    assert np.array_equal(scores, ranker.predict(FRAME[names]))
 
 
 def listed_packages() -> dict[str, list[str]]:
@@ -238,18 +224,18 @@ def said(code: str, *arguments: str, given: str = "") -> str:
 @pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_the_listed_packages_suffice(booster: str, tmp_path: Path) -> None:
-    """Words, features relative to the query, and a chain, where nothing else can be imported."""
-    first = small(booster, context="gap", init="regression").fit(FRAME, Y, qid=QID)
-    ranker = small(booster, context=CONTEXT, init=first).fit(FRAME, Y, qid=QID)
+    """Words, and a chain, where nothing else can be imported."""
+    first = small(booster, init="regression").fit(FRAME, Y, qid=QID)
+    ranker = small(booster, init=first).fit(FRAME, Y, qid=QID)
     ranker.save(tmp_path)
     packages = " ".join(listed_packages()[booster])
     scores = json.loads(said(ALONE, str(tmp_path), packages, given=json.dumps(DOCUMENTS)))
-    assert scores == ranker.predict(DOCUMENTS, group=[len(DOCUMENTS)]).tolist()
+    assert scores == ranker.predict(DOCUMENTS).tolist()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_loading_adds_no_package_to_those_of_the_booster(booster: str, tmp_path: Path) -> None:
     """Where more is installed."""
-    small(booster, context="rank").fit(X, Y, qid=QID).save(tmp_path)
+    small(booster).fit(X, Y, qid=QID).save(tmp_path)
     assert said(BESIDE, str(tmp_path), booster).split() == ["gbrank", "lazy_loader"]

@@ -238,10 +238,7 @@ def tuned_gbrank(
         tuned = tuning.tune(X, y, qid=qid, ranker=default, minutes=seconds / 60, progress=False)
     spent = time.process_time() - begin
     found = {"gbrank.tune": tuned.ranker, "gbrank.tune, best trial": best_alone(tuned, X, y, qid)}
-    result = {
-        name: values(model.predict(test.X, qid=test.qid), test).tolist()
-        for name, model in found.items()
-    }
+    result = {name: values(model.predict(test.X), test).tolist() for name, model in found.items()}
     seeds = [
         clone(default).set_params(random_state=seed).fit(X, y, qid=qid) for seed in range(SEEDS)
     ]

@@ -76,7 +76,6 @@ def _facts(ranker: GBRanker, file: Path) -> dict[str, Any]:
         "saved": f"{date.fromtimestamp(file.stat().st_mtime)}",
         "versions": {name: version(name) for name in ("numpy", ranker.booster)},
         "features": ranker._schema.n_features,
-        "added": ranker.added_features_,
         "data": ranker.training_data_,
         "validation": {measure: ranker.best_score_} if curve else {},
     }

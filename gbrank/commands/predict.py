@@ -35,7 +35,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
 from gbrank.datasets.text_files import check_names, written
 from gbrank.datasets.trec import run_lines
-from gbrank.ranker import GBRanker, load_ranker
+from gbrank.ranker import load_ranker
 
 USAGE = "gbrank predict FILE --model FOLDER [options]"
 
@@ -61,11 +61,8 @@ def _word(text: str) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
     ranker = load_ranker(arguments.model)
-    options: dict[str, Any] = {}
     documents = read_documents(arguments, arguments.file, ranker._schema)
-    if isinstance(ranker, GBRanker) and ranker._needs_queries:
-        options["qid"] = _queries(arguments, documents)
-    scores, path = np.asarray(ranker.predict(documents.X, **options)), arguments.output
+    scores, path = np.asarray(ranker.predict(documents.X)), arguments.output
     if is_table(path):
         if arguments.format == "trec":
             raise ArgumentError("format", f"must be scores for a table, {path}", "trec")
@@ -85,17 +82,13 @@ def run(arguments: argparse.Namespace) -> None:
         file.writelines(f"{line}\n".encode() for line in lines)
 
 
-def _queries(arguments: argparse.Namespace, documents: Unlabelled) -> NDArray[Any]:
-    if documents.qid is None:
-        column = arguments.qid or "qid"
-        raise ArgumentError("qid", f"must name a column of {arguments.file}", repr(column))
-    return documents.qid
-
-
 def _run_lines(
     arguments: argparse.Namespace, documents: Unlabelled, scores: NDArray[np.float64]
 ) -> Iterator[str]:
-    qid, docid = _queries(arguments, documents), arguments.docid
+    qid, docid = documents.qid, arguments.docid
+    if qid is None:
+        column = arguments.qid or "qid"
+        raise ArgumentError("qid", f"must name a column of {arguments.file}", repr(column))
     if docid is None:
         comments = documents.comments or [""] * len(qid)
         names = list(_names(comments, qid.tolist()))

@@ -67,9 +67,7 @@ def scores_by(path: str, model: Any, X: Any, qid: Any) -> Any:
         from gbrank.evaluation.scorable import scores_from  # needs all boosters
 
         return scores_from(model, X, qid=qid)
-    from gbrank.fit.estimator import scores_of  # not loaded by all commands
-
-    return scores_of(model, X, qid)
+    return model.predict(X)
 
 
 def columns_of(model: Any) -> set[str]:

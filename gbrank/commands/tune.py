@@ -9,7 +9,7 @@ For example:
   gbrank tune train.txt --model my-ranker --minutes 10
   gbrank tune train.txt --model my-ranker --valid valid.txt --metric map --results trials
   gbrank tune sorted-by-date.parquet --label grade --qid query --model my-ranker --later
-  gbrank tune train.txt --model my-ranker --single --n-estimators 300 --keep n_estimators context
+  gbrank tune train.txt --model my-ranker --single --n-estimators 300 --keep n_estimators
 """
 
 import argparse

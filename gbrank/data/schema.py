@@ -62,6 +62,11 @@ class Schema:
     # Columns without a value, of which other rows say what they hold: see `union`.
     empty: list[int] = field(default_factory=list)
 
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns; f0, f1, ... where they have none."""
+        return self.names or [f"f{column}" for column in range(self.n_features)]
+
     @classmethod
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
         """Learn the columns from training data."""

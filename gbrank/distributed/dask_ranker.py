@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_number, queries_needed
+from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
 from gbrank.data.columns import Data
 from gbrank.data.queries import Queries
 from gbrank.distributed.parts import fit_part, portable
-from gbrank.distributed.shards import Collection, delayed_scores, distribute, is_dask
+from gbrank.distributed.shards import Collection, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
 from gbrank.fit.arguments import FitData, TableLike
 from gbrank.fit.fitted import FittedTrees
@@ -118,8 +118,6 @@ class DaskGBRanker(GBRanker):
         self,
         X: Collection,
         *,
-        qid: Collection | None = None,
-        group: Collection | None = None,
         num_iteration: int | None = None,
     ) -> Any:
         """Return the score of each row; higher ranks earlier within its query.
@@ -127,35 +125,22 @@ class DaskGBRanker(GBRanker):
         Parameters
         ----------
         X : Dask array or data frame, or what `GBRanker` takes, shape (n_documents, n_features)
-        qid, group, num_iteration
-            As for `GBRanker.predict`. Of Dask collections, qid has the partitions of X; models with
-            a `context`, which it is for, need all documents of a query in one partition.
+        num_iteration : int, optional
+            As for `GBRanker.predict`.
 
         Returns
         -------
         Dask array or series, or ndarray, shape (n_documents,)
             Of Dask collections lazily, partition by partition.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Of Dask collections, if there is a group, or a model with a `context` has no qid; when
-            they are computed, if such a model's query lies in several partitions.
         """
         if not is_dask(X):
-            return super().predict(X, qid=qid, group=group, num_iteration=num_iteration)
+            return super().predict(X, num_iteration=num_iteration)
         check_is_fitted(self)
-        if group is not None:
-            raise TypeError("group must be None for Dask collections, got one: pass qid.")
-        if self._needs_queries and qid is None:
-            raise queries_needed("a model with context=", "qid= (one query id per row)")
         model = self.to_local()
         most = model.best_iteration_
         check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, num_iteration=num_iteration)
-        if self._needs_queries:
-            return _predict_queries(predict, X, qid)
         if hasattr(X, "map_partitions"):
             return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
         blocks = X.rechunk({1: -1})
@@ -234,26 +219,12 @@ def _fit(
     return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)._fitted
 
 
-def _predict_queries(predict: Callable[..., Any], X: Collection, qid: Collection) -> Any:
-    """Return the scores of collections with queries, each of which lies in one partition."""
-    if hasattr(X, "map_partitions"):
-        from dask import dataframe
-
-        scores = delayed_scores(partial(_predict_frame, predict=predict), X, qid)
-        return dataframe.from_delayed(scores, meta=("score", np.float64), divisions=X.divisions)
-    from dask import array
-
-    scores = delayed_scores(partial(_predict_block, predict=predict), X, qid)
-    sizes = zip(scores, X.chunks[0], strict=True)
-    return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
-
-
-def _predict_frame(block: TableLike, predict: Callable[..., Any], **queries: Any) -> Any:
+def _predict_frame(block: TableLike, predict: Callable[..., Any]) -> Any:
     import pandas as pd
 
-    return pd.Series(_predict_block(block, predict, **queries), index=block.index, name="score")
+    return pd.Series(_predict_block(block, predict), index=block.index, name="score")
 
 
-def _predict_block(block: TableLike, predict: Callable[..., Any], **queries: Any) -> Any:
+def _predict_block(block: TableLike, predict: Callable[..., Any]) -> Any:
     """Return the scores of the rows that are there: a filter may leave none."""
-    return predict(block, **queries) if block.shape[0] else np.empty(0)
+    return predict(block) if block.shape[0] else np.empty(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -77,31 +77,6 @@ def _delayed_parts(where: str, data: Data) -> list[Any]:
         part(where, i, each_column(lambda _, own: own[i], found))  # noqa: B023 (called at once)
         for i in range(n_parts)
     ]
-
-
-def delayed_scores(predict: Callable[..., Any], X: Collection, qid: Collection) -> list[Any]:
-    """Return delayed scores of each partition, each query of which must be whole in one."""
-    from dask import delayed
-
-    parts = _delayed_parts("", {"X": X, "qid": qid})
-    keys = [delayed(_keys_of)(part) for part in parts]
-    whole = delayed(_refuse_torn)(keys)
-    return [delayed(_scores)(predict, part, whole) for part in parts]
-
-
-def _refuse_torn(keys: Sequence[Keys]) -> None:
-    """Refuse queries that lie in several partitions."""
-    every = np.concatenate(keys)
-    if torn := len(every) - len(np.unique(every)):
-        raise ValueError(
-            "X must have all documents of a query in one partition for a model with context, got "
-            f"{torn} queries in several: repartition, or set the index to the query."
-        )
-
-
-def _scores(predict: Callable[..., Any], part: Data, whole: None) -> Any:
-    """Return the scores of a partition, once all are known to have whole queries."""
-    return predict(part["X"], qid=part["qid"])
 
 
 def _blocks(name: str, collection: Collection) -> list[Any]:

@@ -43,7 +43,6 @@ CALLED["validationIndicatorCol"] = "held_out"
 class _HasColumns(shared.HasPredictionCol):
     """The columns that a model needs."""
 
-    qidCol: Param[str] = Param(Params._dummy(), "qidCol", "the query of each row")
     featuresCol: Param[Any] = Param(
         Params._dummy(), "featuresCol", "a column of vectors or arrays, or a list of columns"
     )
@@ -132,6 +131,7 @@ class SparkGBRanker(
     100
     """
 
+    qidCol: Param[str] = Param(Params._dummy(), "qidCol", "the query of each row")
     queryWeightCol: Param[str] = Param(
         Params._dummy(), "queryWeightCol", "the weight of each row's query"
     )
@@ -202,9 +202,6 @@ class SparkGBRankerModel(
 ):
     """What `SparkGBRanker.fit` returns: `transform` adds a column of scores.
 
-    With a `context`, whose features are relative to the documents of a query (`qidCol`), whole
-    queries are brought together first, and rows come in another order.
-
     Parameters
     ----------
     ranker : GBRanker
@@ -213,14 +210,12 @@ class SparkGBRankerModel(
 
     def __init__(self, ranker: GBRanker) -> None:
         super().__init__()
-        names = ("featuresCol", "qidCol", "predictionCol")
+        names = ("featuresCol", "predictionCol")
         self._setDefault(**{name: OWN_DEFAULTS[name] for name in names})
         self.ranker = ranker
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         model = self.ranker
-        if model._needs_queries:
-            return self._transform_queries(dataset)
 
         @F.pandas_udf("double")
         def score(features: pd.Series) -> pd.Series:
@@ -228,36 +223,6 @@ class SparkGBRankerModel(
             return pd.Series(model.predict(np.stack(given)) if given else np.empty(0))
 
         return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
-
-    def _transform_queries(self, dataset: DataFrame) -> DataFrame:
-        """Score whole queries, which are brought together: a row for each, and then apart again."""
-        model, qid = self.ranker, self.getOrDefault(self.qidCol)
-        _kind(dataset, "qidCol", qid)
-
-        @F.pandas_udf("array<double>")
-        def score(features: pd.Series) -> pd.Series:
-            queries = [np.stack(list(query)) for query in features]
-            sizes = [len(query) for query in queries]
-            scores = model.predict(np.concatenate(queries), group=sizes) if sizes else np.empty(0)
-            return pd.Series(np.split(scores, np.cumsum(sizes)[:-1]))
-
-        written = self.getPredictionCol()
-        others = [name for name in dataset.columns if name.lower() != written.lower()]
-        row = F.struct(*map(_of_name, others))
-        document = F.struct(row.alias("row"), self._features(dataset).alias("X"))
-        message = f"qidCol must not be null, got nulls in column {qid!r}."
-        known = F.when(_is_missing(dataset, qid), F.raise_error(F.lit(message)))
-        queries = dataset.groupBy(known.otherwise(_of_name(qid)).alias("query"))
-        found = queries.agg(F.collect_list(document).alias("documents"))
-        scored = found.select("documents.row", score("documents.X").alias("score"))
-        rows = scored.select(F.explode(F.arrays_zip("row", "score")).alias("found"))
-        places = dataset.columns if len(others) < len(dataset.columns) else [*others, written]
-        return rows.select(
-            *(
-                F.col(f"found.row.{_quoted(name)}" if name in others else "found.score").alias(name)
-                for name in places
-            )
-        )
 
     def write(self) -> util.MLWriter:
         """Return a writer of the model to a folder."""

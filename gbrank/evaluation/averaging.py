@@ -22,15 +22,14 @@ def averaged(
 ) -> GBRanker:
     """Return a ranker with the trees of all, whose score is the weighted sum of theirs.
 
-    They are LightGBM's, of the same columns and without `init`; some may have a context, and those
-    have the same one. The ranker has `params`, those of one of them, and `value` as its best score.
+    They are LightGBM's, of the same columns and without `init`. The ranker has `params`, those of
+    one of them, and `value` as its best score.
     """
-    widest = max(rankers, key=lambda ranker: len(ranker.added_features_))
     models = [cast(LightGBMModel, ranker._fitted.model) for ranker in rankers]
     model = LightGBMModel.weighted_sum(models, weights)
     return GBRanker(**params)._publish(
         replace(
-            widest._fitted,
+            rankers[0]._fitted,
             model=model,
             best_iteration=model.native.num_trees(),
             best_score=value,

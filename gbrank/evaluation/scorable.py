@@ -21,7 +21,7 @@ from gbrank.data.sampling import query_keys
 from gbrank.datasets.text_files import read_bytes
 from gbrank.datasets.trec import parse_run
 from gbrank.fit.arguments import Ids
-from gbrank.fit.estimator import BaseRanker, scores_of
+from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained
 from gbrank.ranker import load_ranker
 
@@ -94,7 +94,7 @@ def scores_from(
     elif hasattr(found, "predict"):
         if X is None:
             raise ArgumentError("X", "must be given for a model to predict scores", "None")
-        found = scores_of(found, own_columns(found, X), queries.ids[queries.index])
+        found = found.predict(own_columns(found, X))
     return check_finite(check_vector(found, "scores", n), "scores")
 
 

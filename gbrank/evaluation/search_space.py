@@ -17,32 +17,27 @@ if TYPE_CHECKING:
 
 # Chosen on validation queries: benchmarks/results/tuned.md.
 VARIANTS: tuple[dict[str, Any], ...] = (  # tried after the ranker's own parameters
-    {"context": True},
     {"objective": "ranknet", "num_leaves": 15},
     {"rate": 0.5},
-    {"objective": "listmle", "context": True, "extra_trees": False},
+    {"objective": "listmle", "extra_trees": False},
 )
 TUNED = (
     *("objective", "rate", "n_estimators", "num_leaves", "min_child_samples", "colsample"),
-    *("context", "extra_trees"),
+    "extra_trees",
 )
 OBJECTIVES = ("ranknet", "listmle", "lambda:ndcg")
 LARGEST_RATE = 0.3
 
 
-def own_place(
-    ranker: GBRanker, queries: Queries, has_numbers: bool, keep: Collection[str]
-) -> dict[str, Any]:
+def own_place(ranker: GBRanker, queries: Queries, keep: Collection[str]) -> dict[str, Any]:
     """Return where a ranker's own parameters are in the space, but for those to keep.
 
-    `rate` is a factor on the learning rate, and `context` says whether trees see the list.
+    `rate` is a factor on the learning rate.
     """
     trees, keep = chosen_trees(ranker, queries), [keep] if isinstance(keep, str) else keep
     place = {"objective": str(ranker.objective), "rate": 1.0, "colsample": trees["colsample"]}
     for name in ("n_estimators", "num_leaves", "min_child_samples"):
         place[name] = getattr(ranker, name)
-    if has_numbers:
-        place["context"] = bool(ranker.context)
     if ranker.booster == "lightgbm":
         place["extra_trees"] = trees["extra_trees"]
     for name in keep:
@@ -67,7 +62,6 @@ def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
         "num_leaves": lambda: whole("num_leaves", 8, 127),
         "min_child_samples": lambda: whole("min_child_samples", 5, 100),
         "colsample": lambda: trial.suggest_float("colsample", min(0.2, own["colsample"]), 1.0),
-        "context": lambda: choice("context", True, False),
         "extra_trees": lambda: choice("extra_trees", True, False),
     }
     return {name: ask[name]() for name in TUNED if name in own}
@@ -83,8 +77,6 @@ def placed(ranker: GBRanker, place: Mapping[str, Any], queries: Queries) -> GBRa
         del params["objective"]  # which may be no name
     elif "objective" in params:
         params["sigma"] = None
-    if "context" in params:
-        params["context"] = (ranker.context or "difference") if place["context"] else None
     result: GBRanker = clone(ranker).set_params(**params, verbose=0)
     factor = place.get("rate", 1.0)
     if factor != 1:

@@ -17,7 +17,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.splitting import Fold
 from gbrank.evaluation.dataset import Dataset
-from gbrank.fit.estimator import BaseRanker, scores_of
+from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.loop import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -175,7 +175,7 @@ def run_in_worker(task: Task) -> Outcome:
 
 def scores_on(ranker: Any, rows: Rows) -> Vector:
     """Return a ranker's scores of rows, with initial scores, which are not part of it."""
-    scores = scores_of(ranker, rows.X, rows.queries.ids[rows.queries.index])
+    scores: Vector = ranker.predict(rows.X)
     return scores if rows.init_score is None else scores + rows.init_score
 
 

@@ -26,7 +26,6 @@ from gbrank.common.files import replaced
 from gbrank.common.progress import Bar
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
-from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryKFold
 from gbrank.data.spread import spread_within_queries
 from gbrank.evaluation.averaging import averaged
@@ -352,8 +351,6 @@ def tune(
         Whether to return a mean of several rankers. One alone is several times as fast.
     keep : collection of str
         What is not to be tuned: names of parameters, or "rate", the factor on the learning rate.
-        ``keep=["context"]`` gives a ranker that scores documents one by one; others may see the
-        list, and `predict` then needs `qid` or `group`.
     results : path, optional
         A folder that keeps the trials: a call that was stopped goes on from there.
     progress : bool
@@ -389,7 +386,7 @@ def tune(
     >>> tuned = tune(X, y, qid=qid, ranker=ranker, n_trials=3, folds=2, progress=False)
     >>> tuned.values["ranker"] >= tuned.values["default"]
     True
-    >>> tuned.ranker.predict(X, qid=qid).shape
+    >>> tuned.ranker.predict(X).shape
     (400,)
     """
     optuna = needed("optuna", "tune")
@@ -402,8 +399,7 @@ def tune(
         folds = QueryKFold(folds, shuffle=True, random_state=seed)
     data = Dataset("data", X, y, qid, folds, **columns)
     _check_folds(data, ranker)
-    schema = Schema.learn(data.X, data.categorical_feature)
-    own = own_place(ranker, data.queries, len(schema.categorical) < schema.n_features, keep)
+    own = own_place(ranker, data.queries, keep)
     known = [{name: value for name, value in place.items() if name in own} for place in VARIANTS]
     store = None
     if results is not None:

@@ -36,11 +36,6 @@ class Forest:
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     """Return the trees of a ranker, after those of its `init_`."""
-    if added := ranker.added_features_:
-        raise ValueError(
-            "context must be None for the model to be exported, since no format computes features "
-            f"relative to the query: the trees need {', '.join(added)}. See docs/howto/context.md."
-        )
     fitted = ranker._fitted
     trees = fitted.model.trees() or [Leaf(0.0)]
     if (depth := max(map(n_levels, trees))) > DEEPEST:
@@ -65,7 +60,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
 def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:
     """Return the name of each feature."""
     check_is_fitted(ranker)
-    own = ranker._columns
+    own = ranker._schema.feature_names
     if isinstance(given, str | set | frozenset) or not (given is None or hasattr(given, "__len__")):
         raise ArgumentTypeError("feature_names", "must be a list of names", repr(given))
     if isinstance(given, Mapping):

@@ -13,7 +13,6 @@ from gbrank.data.checking import each_query, select_queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Features, Schema, as_dense
-from gbrank.fit.context import column_names_of
 from gbrank.fit.loop import is_part
 from gbrank.fit.plan import BoostingPlan
 from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows
@@ -41,7 +40,7 @@ def best_feature(
     schema: Schema, rows: Rows, judged: Rows, measure: Measure
 ) -> SingleFeature | None:
     """Return the column that ranks the judged queries best alone, of those that agree with y."""
-    agreement = _agreement(rows)[: schema.n_features]  # what follows is context
+    agreement = _agreement(rows)
     agreement[schema.categorical] = 0
     judge = bind_to_rows(measure, judged)
     found = [
@@ -74,7 +73,7 @@ def _alone(
 ) -> SingleFeature:
     """Return a column with what it is worth alone."""
     values = judge.per_query(_scores(X, column, sign))
-    return SingleFeature(column_names_of(schema)[column], column, sign, values)
+    return SingleFeature(schema.feature_names[column], column, sign, values)
 
 
 def _scores(X: Features, column: int, sign: int) -> Vector:

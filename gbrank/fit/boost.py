@@ -59,7 +59,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         outcomes = multipliers.outcomes(history.results, history.best_round)
     return FittedTrees(
         schema=plan.schema,
-        context=plan.context,
         trained_on=data.trained_on(plan.rows),
         model=model,
         booster=ranker.booster,
@@ -81,7 +80,7 @@ def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer) -> Vector:
     if plan.valid:
         rows = plan.valid[0]
         with interrupts_held():
-            scores = model.predict(rows.X, plan.wide_schema, plan.settings.n_jobs)
+            scores = model.predict(rows.X, plan.schema, plan.settings.n_jobs)
         if rows.init_score is not None:
             scores = rows.init_score + scores
     else:

@@ -6,16 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
@@ -57,9 +54,6 @@ if TYPE_CHECKING:
 
         def set_fit_request(self, **requests: bool | str | None) -> Self:
             """Say what metadata routing passes to `fit`."""
-
-        def set_predict_request(self, **requests: bool | str | None) -> Self:
-            """Say what it passes to `predict`."""
 
         def set_score_request(self, **requests: bool | str | None) -> Self:
             """Say what it passes to `score`."""
@@ -112,10 +106,6 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray, shape (n_documents,)
         """
 
-    def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:
-        """Return what `predict` gives, of models too that need the queries."""
-        return self.predict(X)
-
     @abstractmethod
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
@@ -143,7 +133,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray of int64, shape (n_documents,)
             Equal scores take the order of the rows.
         """
-        scores = np.asarray(self._scores(X, qid, group))
+        scores = np.asarray(self.predict(X))
         queries = Queries.resolve(len(scores), qid, group)
         best_first = np.lexsort((-scores, queries.index))
         ranks = np.empty(len(scores), dtype=np.int64)
@@ -189,7 +179,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if not isinstance(labels, Mapping | None):
             data = with_label_columns(data, labels)
             X = data["X"]
-        scores = np.asarray(self._scores(X, qid, group))
+        scores = np.asarray(self.predict(X))
         trained_on = None if self._published is None else self._published.trained_on
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
@@ -350,18 +340,6 @@ class _Shown:
 
     def __repr__(self) -> str:
         return self._text
-
-
-def scores_of(
-    estimator: Any, X: TableLike, qid: Ids | None = None, group: ArrayLike | None = None
-) -> Any:
-    """Return the predictions of any estimator, which is told the queries if it takes them."""
-    last = getattr(estimator, "_final_estimator", estimator)  # of a pipeline
-    taken = "qid" in signature(last.predict).parameters
-    if not taken and get_config()["enable_metadata_routing"]:
-        taken = bool(get_routing_for_object(estimator).consumes("predict", ["qid"]))
-    queries = {"qid": qid, "group": group} if taken else {}
-    return estimator.predict(X, **{name: v for name, v in queries.items() if v is not None})
 
 
 def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> int:

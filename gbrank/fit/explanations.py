@@ -25,10 +25,9 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.ids import as_list, number_of
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
-from gbrank.data.schema import Features, as_dense
+from gbrank.data.schema import as_dense
 from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.context import column_names_of, needed_queries
 from gbrank.fit.fitted import FittedTrees
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
@@ -47,7 +46,7 @@ class PairExplanation(Tabular):
     Parameters
     ----------
     features : list of str
-        The names of the columns of X, and then of what `context` adds.
+        The names of the columns of X.
     first, second : list
         The values of both documents.
     shares : ndarray, shape (n_features,)
@@ -206,49 +205,15 @@ def short(value: object) -> str:
 class ExplainedRanker(BoostedRanker):
     """A ranker of trees that says what its features are, and why it ranks as it does."""
 
-    @property
-    def added_features_(self) -> list[str]:
-        """The names of what `context` adds to the features, in their order."""
-        return self._fitted.context.names(column_names_of(self._schema))
-
-    @property
-    def _columns(self) -> list[str]:
-        """The names of all features of the trees."""
-        return self._fitted.context.feature_names(self._schema)
-
     def _of_rows(
-        self,
-        fitted: FittedTrees,
-        X: TableLike,
-        qid: Ids | None,
-        group: ArrayLike | None,
-        function: Callable[..., Matrix],
-        *options: Any,
+        self, fitted: FittedTrees, X: TableLike, function: Callable[..., Matrix], *options: Any
     ) -> Matrix:
         """Return what a function of the model returns for rows, deferring Ctrl-C."""
-        threads, schema = usable_threads(check_jobs(self.n_jobs)), fitted.wide_schema
-        matrix = self._matrix(fitted, X, qid, group)
+        threads, matrix = usable_threads(check_jobs(self.n_jobs)), fitted.schema.transform(X)
         with interrupts_held():
-            return function(matrix, schema, threads, *options)
+            return function(matrix, fitted.schema, threads, *options)
 
-    def _matrix(
-        self, fitted: FittedTrees, X: TableLike, qid: Ids | None, group: ArrayLike | None
-    ) -> Features:
-        """Return the features, with what `context` adds to them."""
-        matrix, context = fitted.schema.transform(X), fitted.context
-        if not context and qid is None and group is None:
-            return matrix
-        queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
-        return context.widen(matrix, queries)
-
-    def explain(
-        self,
-        X: TableLike,
-        *,
-        qid: Ids | None = None,
-        group: ArrayLike | None = None,
-        output: str = "array",
-    ) -> Any:
+    def explain(self, X: TableLike, *, output: str = "array") -> Any:
         r"""Return what each feature adds to the score of each row (SHAP values).
 
         They are the booster's own, exact for its trees: a feature's share is its mean effect on
@@ -258,23 +223,19 @@ class ExplainedRanker(BoostedRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        qid, group
-            With `context`: as for `predict`.
         output : {"array", "shap"}
             ``"shap"`` gives what the pictures of the package shap take.
 
         Returns
         -------
-        ndarray, shape (n_documents, n_features + n_added + 1), or shap.Explanation
-            One column for each feature, in the order of X and then of `added_features_`, and the
-            mean score of the training documents in the last. A row's sum is its score, up to
-            rounding.
+        ndarray, shape (n_documents, n_features + 1), or shap.Explanation
+            One column for each feature, and the mean score of the training documents in the last.
+            A row's sum is its score, up to rounding.
 
         Raises
         ------
         ValueError
-            If `init` gave an estimator that is not a GBRanker, or one with a `context` that adds
-            what this ranker's does not; or as `predict`.
+            If `init` gave a model that is not a GBRanker; or as `predict`.
         ImportError
             If shap is asked for and not installed.
 
@@ -295,15 +256,15 @@ class ExplainedRanker(BoostedRanker):
         True
         """
         check_choice(output, "output", ["array", "shap"])
-        shares = self._shares(X, qid, group)
+        shares = self._shares(X)
         if output == "array":
             return shares
         kind = object if self._fitted.schema.categories else np.float64
         return needed("shap", "shap").Explanation(
             values=shares[:, :-1],
             base_values=shares[:, -1],
-            data=np.array(self._values(X, qid, group), kind),
-            feature_names=self._columns,
+            data=np.array(self._values(X), kind),
+            feature_names=self._schema.feature_names,
         )
 
     def explain_pair(
@@ -374,15 +335,15 @@ class ExplainedRanker(BoostedRanker):
         if one != other:
             both = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
             raise ArgumentError("first and second", "must be rows of one query", f"those of {both}")
-        rows = queries.rows(one)
-        places = [rows.tolist().index(row) for row in pair]
-        shares, scores, values = self._of_query(take_rows(X, rows), places)
+        shares, scores, values = self._of_documents(take_rows(X, np.array(pair)))
         above, below = scores.tolist()
         parts = shares[0] - shares[1]
         sizes = np.abs(parts)
         # XGBoost computes in single precision: what rounding takes from the gap is shared out.
         parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)
-        return PairExplanation(self._columns, values[0], values[1], parts, (above, below), names)
+        return PairExplanation(
+            self._schema.feature_names, values[0], values[1], parts, (above, below), names
+        )
 
     def explain_query(
         self,
@@ -447,10 +408,10 @@ class ExplainedRanker(BoostedRanker):
             others = np.argsort(np.argsort(-theirs, kind="stable")) + 1
         ranks = self.rank(take_rows(X, rows), group=[len(rows)])
         places = np.argsort(ranks).tolist()
-        shares, scores, _ = self._of_query(take_rows(X, rows), places)
         rows = rows[places]
+        shares, scores, _ = self._of_documents(take_rows(X, rows))
         beside = shares - shares.mean(axis=0)
-        names = self._columns
+        names = self._schema.feature_names
 
         def most(order: Vector, sign: int) -> list[tuple[str, float]]:
             chosen = np.argsort(-sign * order, kind="stable")[:N_REASONS]
@@ -480,42 +441,29 @@ class ExplainedRanker(BoostedRanker):
         of_y = (one for one in measures if one.label is None and not getattr(one, "columns", ()))
         return next(of_y, get_measure("ndcg@10"))
 
-    def _of_query(self, X: Any, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
-        """Return the shares, scores and values of some documents of a whole query."""
-        group = [self._fitted.schema.transform(X).shape[0]]
-        values = self._values(X, None, group)
-        shares = self._shares(X, None, group)[places, :-1]
-        scores = self._scores(X, None, group)[places]
-        return shares, scores, [values[place] for place in places]
+    def _of_documents(self, X: Any) -> tuple[Matrix, Vector, list[list[Any]]]:
+        """Return the shares, scores and values of some documents."""
+        return self._shares(X)[:, :-1], self.predict(X), self._values(X)
 
-    def _shares(self, X: Any, qid: Ids | None, group: ArrayLike | None) -> Matrix:
+    def _shares(self, X: Any) -> Matrix:
         """Return what each feature adds to the score of each row, and the mean score."""
         fitted = self._fitted
         if not isinstance(fitted.init, ExplainedRanker | None):
             raise ArgumentError(
                 "init", "must be a GBRanker for scores to be explained", repr(fitted.init)
             )
-        shares: Matrix = self._of_rows(fitted, X, qid, group, fitted.model.contributions)
+        shares: Matrix = self._of_rows(fitted, X, fitted.model.contributions)
         if fitted.init is None:
             return shares
-        own = [*self._columns, "the mean score"]
-        columns = column_names_of(fitted.init._schema)
+        own, theirs = fitted.schema.feature_names, fitted.init._schema.feature_names
         if None in (fitted.schema.names, fitted.init._schema.names):
-            columns = own[: len(columns)]  # those of an array are known by their order
-        others = [*columns, *fitted.init._fitted.context.names(columns), "the mean score"]
-        if more := sorted(set(others) - set(own)):
-            raise ArgumentError(
-                "init",
-                f"must add no features but {self.added_features_} for scores to be explained",
-                repr(more[0]),
-            )
-        shares[:, [own.index(name) for name in others]] += fitted.init._shares(X, qid, group)
+            theirs = own  # columns of an array are known by their order
+        shares[:, [*map(own.index, theirs), -1]] += fitted.init._shares(X)
         return shares
 
-    def _values(self, X: Any, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
-        """Return the values of all features, `context` and categories included."""
-        matrix = self._matrix(self._fitted, X, qid, group)
-        values: list[list[Any]] = as_dense(matrix).tolist()
+    def _values(self, X: Any) -> list[list[Any]]:
+        """Return the values of all features, categories included."""
+        values: list[list[Any]] = as_dense(self._fitted.schema.transform(X)).tolist()
         for column, known in self._fitted.schema.categories.items():
             for row in values:
                 row[column] = None if np.isnan(row[column]) else known[int(row[column])]

@@ -17,12 +17,11 @@ from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries
 from gbrank.fit.constraints import ConstraintOutcome
-from gbrank.fit.context import Context
 from gbrank.fit.rounds import EvalsResult
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")
-STRUCTURES = (Context, Progress, ConstraintOutcome, PositionReport)
+STRUCTURES = (Progress, ConstraintOutcome, PositionReport)
 
 
 def saved(restore: Callable[[Any], Any]) -> Any:
@@ -109,12 +108,6 @@ class FittedTrees(FittedRounds):
     extra_trees: bool | None = saved(lambda flag: flag)
     progress: Progress | None = saved(lambda given: given and Progress(**given))
     data: dict[str, dict[str, int]] = saved(dict)
-    context: Context = saved(Context.restored)
     constraints: list[ConstraintOutcome] = saved(
         lambda given: [ConstraintOutcome(**end) for end in given]
     )
-
-    @property
-    def wide_schema(self) -> Schema:
-        """The schema of what the trees see."""
-        return self.context.widened(self.schema)

@@ -18,7 +18,6 @@ from gbrank.data.schema import Schema, column_places
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes, hash_of
-from gbrank.fit.context import Context
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
@@ -36,7 +35,6 @@ class BoostingPlan:
     ranker: BoostedRanker  # with the objective and the rounds that are trained
     settings: TreeSettings
     schema: Schema  # of the columns of X
-    context: Context  # what the rows have besides
     rows: Rows
     valid: list[Rows]
     start: Any
@@ -49,11 +47,6 @@ class BoostingPlan:
     multipliers: Multipliers | None  # of constraints
     positions: PositionReport | None  # of clicks
     baseline: int | None  # the column that trees are to be ahead of
-
-    @property
-    def wide_schema(self) -> Schema:
-        """The schema of what the trees see."""
-        return self.context.widened(self.schema)
 
     @property
     def sigmas(self) -> dict[int, float]:
@@ -92,7 +85,7 @@ class BoostingPlan:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
         state = None if self.checkpoint is None else self.checkpoint.state
         make = TRAINERS[self.ranker.booster]
-        trainer = make(self.rows, self.valid, self.wide_schema, self.settings, state)
+        trainer = make(self.rows, self.valid, self.schema, self.settings, state)
         if self.rows.position is None or self.positions is None:
             return trainer
         told = np.array(self.positions.told)
@@ -133,9 +126,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     callbacks = check_callbacks(options.callbacks)
     measures = ranker._measures()
     schema = Schema.union(all_gather(Schema.learn(data.training["X"], data.categorical_feature)))
-    context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
-    rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
     _refuse_together(data)
     baseline = _baseline(ranker, schema)
     saved, hashes = None, dict[str, str]()
@@ -150,7 +141,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     if multipliers is not None:
         trained.objective = multipliers.mixture(ranker.objective)
     gradients = Gradients(trained, rows, settings.seed)  # before a start is fitted: it may refuse
-    TRAINERS[ranker.booster].check(settings, context.widened(schema))
+    TRAINERS[ranker.booster].check(settings, schema)
     given = {**rows.as_given(tables[0]), "categorical_feature": data.categorical_feature}
     start = fit_start(ranker, [rows, *valid], given)
     settings = replace(settings, **chosen_trees(ranker, rows.queries, start))
@@ -174,7 +165,6 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         ranker=trained,
         settings=settings,
         schema=schema,
-        context=context,
         rows=rows,
         valid=valid,
         start=start,

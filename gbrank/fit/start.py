@@ -67,7 +67,5 @@ def rounds_of(start: object) -> int:
 
 def from_start(start: BaseRanker[Any], table: TableLike, rows: Rows) -> Rows:
     """Return rows with the start's scores as their initial scores."""
-    scores = check_vector(
-        start._scores(table, rows.queries.index, None), "init's predictions", len(rows.y)
-    )
+    scores = check_vector(start.predict(table), "init's predictions", len(rows.y))
     return rows.replace(init_score=np.array(check_finite(scores, "init's predictions")))

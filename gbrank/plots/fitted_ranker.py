@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
@@ -95,8 +95,6 @@ def importance(
     ranker: GBRanker,
     X: Any = None,
     *,
-    qid: ArrayLike | None = None,
-    group: ArrayLike | None = None,
     kind: str = "gain",
     largest: int = 20,
     ax: Axes | None = None,
@@ -110,8 +108,6 @@ def importance(
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features), optional
         Documents whose scores are explained (see `GBRanker.explain`): a feature's importance is
         then the mean, over these, of how far it moves a score.
-    qid, group
-        With X, of a ranker with `context`: as for `GBRanker.explain`.
     kind : {"gain", "split"}
         Without X: the share of the gain or of the splits in training.
     largest : int
@@ -136,7 +132,7 @@ def importance(
     if X is None:
         values, label = ranker.importances(kind), SHARES[kind]
     else:
-        values = np.abs(ranker.explain(X, qid=qid, group=group)[:, :-1]).mean(axis=0)
+        values = np.abs(ranker.explain(X)[:, :-1]).mean(axis=0)
         label = "mean |SHAP value|"
     names = names_of(ranker, None)
     chosen = np.argsort(-values, kind="stable")[:largest]

@@ -194,16 +194,15 @@ def test_contexts_have_their_own_attention(tmp_path: Any) -> None:
         fitted(X, log, position={**both, "device": device - 1})
 
 
-@pytest.mark.parametrize("kind", ["array", "sparse", "context"])
+@pytest.mark.parametrize("kind", ["array", "sparse"])
 def test_a_fit_reports_what_documents_tell(kind: str, tmp_path: Any) -> None:
     """Documents are those with equal features, however they come; the report is saved."""
     X, log = log_of(0, queries=20, sessions=3)
-    params: dict[str, Any] = {"context": "difference"} if kind == "context" else {}
     if kind == "sparse":
         from scipy.sparse import csr_matrix
 
         X = csr_matrix(X)
-    ranker = fitted(X, log, **params)
+    ranker = fitted(X, log)
     expected = position_report(log.rows, log.position, log.y)
     assert ranker.position_report_.moved == expected.moved
     assert_allclose(ranker.position_report_.bias, expected.bias)

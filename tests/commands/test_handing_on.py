@@ -61,7 +61,7 @@ def test_tradeoff(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = "--minutes 0.5 --trials 7 --single --keep rate context --results r --metric map"
+    options = "--minutes 0.5 --trials 7 --single --keep rate colsample --results r --metric map"
     options += " --n-estimators 9 --categorical b --later --folds 3"
     argv = f"tune t.csv --model m --drop url margin {options}"
     (X, y), found = called(monkeypatch, "tune.tune", *argv.split())
@@ -69,7 +69,7 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(y, table["label"])
     assert_array_equal(found["qid"], table["qid"])
     expected = {"minutes": 0.5, "n_trials": 7, "average": False, "results": "r"}
-    expected |= {"categorical_feature": ["b"], "progress": False, "keep": ["rate", "context"]}
+    expected |= {"categorical_feature": ["b"], "progress": False, "keep": ["rate", "colsample"]}
     assert expected.items() <= found.items()
     assert repr(found["folds"]) == repr(QueryTimeSeriesSplit(3))
     params = {"eval_metric": ["map"], "n_estimators": 9, "random_state": 0}

@@ -21,8 +21,8 @@ def test_tune(data: Path, tmp_path: Path, output: Output, monkeypatch: pytest.Mo
     assert float(found[1]) <= float(found[2])
     assert re.search(r"^  objective +\S+ +noisy:ndcg ", said, re.MULTILINE)
     assert "3 trials: the " in said
-    X, _, qid = read_letor(data / "test.txt")
-    assert load_ranker(tmp_path / "m").predict(X, qid=qid).shape == (len(X),)
+    X, _, _ = read_letor(data / "test.txt")
+    assert load_ranker(tmp_path / "m").predict(X).shape == (len(X),)
     fit, calls = GBRanker.fit, itertools.count()
 
     def interrupted(self: GBRanker, *args: Any, **named: Any) -> GBRanker:

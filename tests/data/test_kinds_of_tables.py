@@ -44,13 +44,13 @@ def test_rows_of_sparse_matrices(kind: Any) -> None:
 @pytest.mark.parametrize("table", [sp.coo_array(X), NUMBERED, TUPLES], ids=["coo", "0", "tuples"])
 def test_everything_takes_what_fit_takes(table: Any) -> None:
     qid = ONE_COLUMN[0]
-    ranker = _ranker(context="rank", validation_fraction=0.3, random_state=0).fit(table, Y, qid=qid)
-    same = _ranker(context="rank", validation_fraction=0.3, random_state=0).fit(X, Y, qid=QID)
-    scores = same.predict(X, qid=QID)
-    assert_array_equal(ranker.predict(table, qid=qid), scores)
+    ranker = _ranker(validation_fraction=0.3, random_state=0).fit(table, Y, qid=qid)
+    same = _ranker(validation_fraction=0.3, random_state=0).fit(X, Y, qid=QID)
+    scores = same.predict(X)
+    assert_array_equal(ranker.predict(table), scores)
     assert_array_equal(ranker.rank(table, qid), same.rank(X, QID))
     assert ranker.score(table, Y, qid) == same.score(X, Y, QID)
-    assert ranker.explain(table, qid=qid).shape == (200, 7)
+    assert ranker.explain(table).shape == (200, 4)
     assert ranker.explain_query(table, Y, qid=qid, query=3).scores == sorted(
         scores[QID == 3].tolist(), reverse=True
     )

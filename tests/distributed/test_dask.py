@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import GBRanker, QueryContext, custom_objective, load_ranker, make_cubic
+from gbrank import GBRanker, custom_objective, load_ranker, make_cubic
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
@@ -316,9 +316,7 @@ def test_data_frames(client: Any) -> None:
     scores = found.predict(parts[features])
     assert isinstance(scores, dd.Series)
     assert scores.npartitions == 5
-    by_query = found.predict(parts[features], qid=parts["qid"])  # on which nothing depends
-    assert by_query.divisions == parts.divisions == scores.divisions
-    assert_array_equal(by_query.compute(), scores.compute())
+    assert parts.divisions == scores.divisions
     assert_allclose(scores.compute(), local.predict(frame[features]), rtol=1e-6)
     assert scores.compute().index.equals(frame.index)
 
@@ -366,39 +364,12 @@ def test_score(fitted: Any) -> None:
     assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_features_relative_to_the_query(client: Any) -> None:
-    """The model of one machine, and its predictions, where no query is torn."""
-    params = {
-        "n_estimators": 5,
-        "booster": "xgboost",
-        **LEAVES["xgboost"],
-        "context": ["difference", "size"],
-    }
-    wide = QueryContext(params["context"]).fit_transform(X, qid=QID)
-    ranker = DaskGBRanker(**params).fit(dask(X), dask(Y), qid=dask(QID))
-    other = DaskGBRanker(**{**params, "context": None}).fit(dask(wide), dask(Y), qid=dask(QID))
-    assert_array_equal(ranker.predict(X, qid=QID), other.predict(wide))
-    whole, ids, expected = dask(X, 24), dask(QID, 24), ranker.predict(X, qid=QID)
-    assert ranker.score(whole, dask(Y, 24), ids) == ranker.score(X, Y, QID)
-    assert_array_equal(ranker.predict(whole, qid=ids), expected)
-    frame = dd.from_dask_array(whole)
-    found = ranker.predict(frame, qid=dd.from_dask_array(ids)).compute()
-    assert_array_equal(found, expected)
-    assert found.index.equals(frame.index.compute())
-    with pytest.raises(ValueError, match=r"all documents of a query in one partition .* 5 queries"):
-        ranker.predict(dask(X), qid=dask(QID)).compute()
-    torn = other.predict(dask(wide), qid=dask(QID))  # on which nothing depends
-    assert_array_equal(torn, other.predict(wide))
-    with pytest.raises(ValueError, match="qid="):
-        ranker.predict(dask(X))
-    with pytest.raises(TypeError, match="group must be None for Dask collections"):
-        ranker.predict(dask(X), group=[12] * 60)
-
-
 def test_leaves_without_documents(client: Any) -> None:
     """LightGBM's workers stop at a split that leaves one; the error says what to do."""
-    params = {"n_estimators": 20, "min_child_samples": 0, "context": ["difference", "mean", "size"]}
-    data = dask(X), dask(Y)
+    params = {"n_estimators": 20, "min_child_samples": 0}
+    by_query = pd.DataFrame(X).groupby(QID)
+    mean, size = by_query.transform("mean"), by_query.transform("size")
+    data = dask(np.column_stack([X, X - mean, mean, size])), dask(Y)
     with pytest.raises(ValueError, match="had no documents: set min_child_samples to at least 1"):
         DaskGBRanker(**params).fit(*data, qid=dask(QID))
     params["min_child_samples"] = 1

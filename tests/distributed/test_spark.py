@@ -134,36 +134,6 @@ def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str
 
 
 @pytest.mark.slow
-def test_features_relative_to_the_query(rows: Any) -> None:
-    """The model of one machine, and its scores, though rows of a query lie in three partitions."""
-    params: dict[str, Any] = {
-        "n_estimators": 5, "booster": "xgboost", "context": ["rank", "size"], **LEAVES["xgboost"]
-    }  # fmt: skip
-    local = GBRanker(n_jobs=1, **params).fit(X, Y, qid=QID, sample_weight=WEIGHT)
-    model = SparkGBRanker(**COLUMNS, **params).fit(rows)
-    assert model.ranker.added_features_ == local.added_features_
-    given = {"X": X, "qid": QID}
-    assert_allclose(model.ranker.predict(**given), local.predict(**given), rtol=1e-6, atol=1e-6)
-    assert_array_equal(scores(model, rows), model.ranker.predict(**given))
-    assert model.transform(rows).columns == [*rows.columns, "prediction"]
-    with pytest.raises(ValueError, match="qidCol must be one of the columns"):
-        model.transform(rows.drop("qid"))
-    from pyspark.sql import functions
-
-    few = rows.limit(8)
-    assert model.transform(few.withColumn("prediction", functions.lit(0.0))).columns == [
-        *few.columns, "prediction"
-    ]  # fmt: skip
-    for name in ("of.query", "documents"):
-        renamed = few.withColumnRenamed("qid", name)
-        model.set(model.qidCol, name)
-        assert model.transform(renamed).count() == 8
-    lost = renamed.withColumn(name, functions.lit(None).cast("long"))
-    with pytest.raises(Exception, match="qidCol must not be null, got nulls in column 'documents'"):
-        model.transform(lost).collect()
-
-
-@pytest.mark.slow
 def test_constraints_on_labels_by_name(rows: Any) -> None:
     """The weights of one machine, of a label in a column that has a dot in its name."""
     params: dict[str, Any] = {

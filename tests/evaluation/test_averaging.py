@@ -19,7 +19,7 @@ FRAME = pd.DataFrame(X, columns=list("abcde")).assign(
 FRAME.iloc[::7, 1] = np.nan
 KINDS: list[dict[str, Any]] = [
     {"objective": "listmle"},
-    {"context": "difference", "extra_trees": False},
+    {"num_leaves": 15, "extra_trees": False},
     {"num_leaves": 4, "colsample": 1.0},
 ]
 WEIGHTS = [0.3, 1.7, 0.01]
@@ -43,23 +43,23 @@ def close(found: Any, expected: Any) -> None:
 
 
 def test_scores_and_shares_are_weighted_sums(tmp_path: Path) -> None:
-    """Of numbers, missing ones and categories, with and without features of the list."""
+    """Of numbers, missing ones and categories."""
     rankers = fitted(FRAME, KINDS)
     mean = mean_of(rankers, WEIGHTS)
     pairs = list(zip(WEIGHTS, rankers, strict=True))
-    scores = mean.predict(FRAME, qid=QID)
-    close(scores, sum(weight * ranker.predict(FRAME, qid=QID) for weight, ranker in pairs))
-    shares = mean.explain(FRAME, qid=QID)
+    scores = mean.predict(FRAME)
+    close(scores, sum(weight * ranker.predict(FRAME) for weight, ranker in pairs))
+    shares = mean.explain(FRAME)
     expected = np.zeros_like(shares)
     for weight, ranker in pairs:
-        own = weight * ranker.explain(FRAME, qid=QID)
+        own = weight * ranker.explain(FRAME)
         expected[:, : own.shape[1] - 1] += own[:, :-1]
         expected[:, -1] += own[:, -1]
     assert_allclose(shares, expected, atol=1e-10)
     assert mean.best_iteration_ == sum(ranker.best_iteration_ for ranker in rankers)
     assert mean.best_score_ == 0.5
     mean.save(tmp_path)
-    assert_array_equal(load_ranker(tmp_path).predict(FRAME, qid=QID), scores)
+    assert_array_equal(load_ranker(tmp_path).predict(FRAME), scores)
 
 
 def test_exports_and_goes_on(tmp_path: Path) -> None:
@@ -83,4 +83,4 @@ def test_linear_leaves_and_dart(params: dict[str, Any]) -> None:
 @pytest.mark.parametrize("weight", [1.0, -3.7e8])
 def test_one_ranker_may_be_scaled(weight: float) -> None:
     (ranker,) = fitted(X, KINDS[1:2])
-    close(mean_of([ranker], [weight]).predict(X, qid=QID), weight * ranker.predict(X, qid=QID))
+    close(mean_of([ranker], [weight]).predict(X), weight * ranker.predict(X))

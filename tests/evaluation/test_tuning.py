@@ -38,35 +38,34 @@ def test_the_first_trial_is_the_ranker_itself(tuned: Any) -> None:
         ranker.fit(X[train], Y[train], qid=QID[train])
         halved.append(NDCG(Y[held], ranker.predict(X[held]), qid=QID[held]))
     assert_allclose(tuned.values["default"], np.mean(values))
-    assert_allclose(tuned.study.trials[3].value, np.mean(halved))
+    assert_allclose(tuned.study.trials[2].value, np.mean(halved))
     assert tuned.values["default"] == tuned.study.trials[0].value
     assert tuned.values["best trial"] == tuned.study.best_value
     assert tuned.values["ranker"] >= tuned.values["best trial"]
     tried = [trial.params for trial in tuned.study.trials]
     assert len(tried) == 7
-    assert [place["context"] for place in tried[:3]] == [False, True, False]
-    assert [place["objective"] for place in tried[:3]] == ["noisy:ndcg", "noisy:ndcg", "ranknet"]
-    assert tried[3] == tried[0] | {"rate": 0.5}
+    assert [place["objective"] for place in tried[:2]] == ["noisy:ndcg", "ranknet"]
+    assert tried[2] == tried[0] | {"rate": 0.5}
 
 
 def test_what_comes_out_is_a_mean_of_rankers_of_all_queries(tuned: Any) -> None:
     assert len(tuned.members) > 1
     for _, member in tuned.members:
         assert member.training_data_["train"] == {"documents": 400, "queries": 40}
-    expected = sum(weight * member.predict(X, qid=QID) for weight, member in tuned.members)
-    scores = tuned.ranker.predict(X, qid=QID)
+    expected = sum(weight * member.predict(X) for weight, member in tuned.members)
+    scores = tuned.ranker.predict(X)
     assert_allclose(scores, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     assert tuned.ranker.best_score_ == tuned.values["ranker"]
     halved = [member for _, member in tuned.members if member.learning_rate is not None]
     rates = [trial.params["rate"] for trial in tuned.study.trials]
-    assert {round(member.learning_rate_, 12) for member in halved} <= {
-        round(rate * RANKER.fit(X, Y, qid=QID).learning_rate_, 12) for rate in rates
-    } | {0.3}
+    for member in halved:
+        usual = min(15 * np.sqrt(400 / 70_000) / member.n_estimators, 0.2)
+        assert any(np.isclose(member.learning_rate_, min(rate * usual, 0.3)) for rate in rates)
 
 
 def test_the_same_seed_gives_the_same(tuned: Any) -> None:
     again = tune(X, Y, qid=QID, **OPTIONS)
-    assert_array_equal(again.ranker.predict(X, qid=QID), tuned.ranker.predict(X, qid=QID))
+    assert_array_equal(again.ranker.predict(X), tuned.ranker.predict(X))
 
 
 def test_one_ranker(tuned: Any) -> None:
@@ -75,13 +74,13 @@ def test_one_ranker(tuned: Any) -> None:
     assert (weight, member) == (1.0, alone.ranker)
     assert alone.values["ranker"] == alone.values["best trial"] == tuned.values["best trial"]
     best = GBRanker(**tuned.ranker.get_params(deep=False)).fit(X, Y, qid=QID)
-    assert_array_equal(alone.ranker.predict(X, qid=QID), best.predict(X, qid=QID))
+    assert_array_equal(alone.ranker.predict(X), best.predict(X))
 
 
 def test_what_is_kept(tuned: Any) -> None:
-    """A ranker that scores documents one by one, and has the objective and sigma of its own."""
+    """The objective and sigma are the ranker's own."""
     ranker = GBRanker(**RANKER.get_params()).set_params(objective="approx:ndcg", sigma=0.5)
-    keep = ["context", "objective", "rate"]
+    keep = ["objective", "rate"]
     found = tune(X, Y, qid=QID, **OPTIONS | {"ranker": ranker, "n_trials": 6}, keep=keep)
     assert set(found.study.best_params) == set(tuned.study.best_params) - set(keep)
     assert found.ranker.predict(X).shape == (400,)
@@ -170,13 +169,13 @@ def test_columns_and_other_splits() -> None:
 
 
 def test_xgboost_and_categories_only() -> None:
-    """No mean of single precision, no random thresholds, no context of categories."""
+    """No mean of single precision, no random thresholds."""
     codes = (X[:, :3] > 0).astype(int)
     ranker = GBRanker(**RANKER.get_params() | {"booster": "xgboost"})
     given: dict[str, Any] = OPTIONS | {"ranker": ranker, "n_trials": 3}
     assert len(tune(X, Y, qid=QID, **given | {"n_trials": 7}).members) == 1
     found = tune(codes, Y, qid=QID, categorical_feature=[0, 1, 2], **given)
-    assert {"context", "extra_trees"}.isdisjoint(found.study.trials[0].params)
+    assert "extra_trees" not in found.study.trials[0].params
 
 
 def test_a_call_that_was_stopped_goes_on(
@@ -201,7 +200,7 @@ def test_a_call_that_was_stopped_goes_on(
     calls.clear()
     again = tune(X, Y, qid=QID, **given)
     assert len(calls) == len(again.members)
-    assert_array_equal(again.ranker.predict(X, qid=QID), found.ranker.predict(X, qid=QID))
+    assert_array_equal(again.ranker.predict(X), found.ranker.predict(X))
     tune(X, Y[::-1].copy(), qid=QID, **given | {"n_trials": 1})
     assert len(calls) > len(again.members) + 2  # of other labels
     regular = GBRanker(**RANKER.get_params() | {"reg_lambda": 9.0})
@@ -261,14 +260,13 @@ def test_bad_trials_end_early() -> None:
 
 
 def test_rankers_of_a_place() -> None:
-    """Steps are not too large; a sigma goes with its objective; context is the user's own."""
-    queries, ranker = Queries.from_qid(QID), GBRanker("noisy:ndcg", sigma=2.0, context="rank")
+    """Steps are not too large; a sigma goes with its objective."""
+    queries, ranker = Queries.from_qid(QID), GBRanker("noisy:ndcg", sigma=2.0)
     assert placed(ranker, {"rate": 4.0, "n_estimators": 8}, queries).learning_rate == 0.3
-    same = placed(ranker, {"objective": "noisy:ndcg", "context": True}, queries)
-    assert (same.sigma, same.context, same.learning_rate) == (2.0, "rank", None)
-    other = placed(ranker, {"objective": "listmle", "context": False}, queries)
-    assert (other.objective, other.sigma, other.context) == ("listmle", None, None)
-    assert placed(GBRanker(), {"context": True}, queries).context == "difference"
+    same = placed(ranker, {"objective": "noisy:ndcg"}, queries)
+    assert (same.sigma, same.learning_rate) == (2.0, None)
+    other = placed(ranker, {"objective": "listmle"}, queries)
+    assert (other.objective, other.sigma) == ("listmle", None)
 
 
 def test_verbosity_is_as_before() -> None:
@@ -280,10 +278,10 @@ def test_verbosity_is_as_before() -> None:
 def test_values_at_the_end_of_what_is_allowed() -> None:
     """A smallest leaf of 0, and folds as NumPy counts them; one name is a list of one."""
     ranker = GBRanker(**RANKER.get_params() | {"min_child_samples": 0})
-    few = OPTIONS | {"ranker": ranker, "n_trials": 1, "folds": np.int64(2), "keep": "context"}
+    few = OPTIONS | {"ranker": ranker, "n_trials": 1, "folds": np.int64(2), "keep": "colsample"}
     (trial,) = tune(X, Y, qid=QID, **few).study.trials
     assert trial.params["min_child_samples"] == 0
-    assert "context" not in trial.params
+    assert "colsample" not in trial.params
     with pytest.raises(TypeError, match="folds must be an integer of at least 2, got 'a'"):
         tune(X, Y, qid=QID, **few | {"folds": "a"})
 

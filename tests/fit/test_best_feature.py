@@ -146,13 +146,11 @@ def test_where_nothing_is_said(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_all_columns_are_numbers_of_the_user() -> None:
-    """A strong one is found among many, by its smallest values; context and codes are left out."""
+    """A strong one is found among many, by its smallest values; codes are left out."""
     rng = np.random.default_rng(1)
     weak = RELEVANCE[:, np.newaxis] + 3 * rng.normal(size=(len(QID), 6))
     with pytest.warns(UserWarning, match="'f6' alone, smallest first"):
         fit(np.column_stack([weak, -RELEVANCE]), n_estimators=1, num_leaves=2)
-    with pytest.warns(UserWarning, match="'f0' alone, largest first"):
-        fit(np.column_stack([RELEVANCE, weak[:, 0]]), n_estimators=1, context="zscore")
     given = {"n_estimators": 1, "num_leaves": 2, "learning_rate": 1e-9}
     X, valid = np.column_stack([Y, 0 * Y]), [(np.column_stack([Y, 0 * Y])[~TRAIN], Y[~TRAIN])]
     with warnings.catch_warnings():

@@ -42,8 +42,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "sparse": (sparse.csr_matrix(np.where(X > 0, X, 0)), {}),
     "frame": (FRAME, {}),
     "polars": (pl.DataFrame(X, schema=list("abcd")), {}),
-    "context": (FRAME, {"context": ["difference", "size"]}),
-    "init": (X, {"init": GBRanker(**SMALL).fit(X, Y, qid=QID), "context": "rank"}),
+    "init": (X, {"init": GBRanker(**SMALL).fit(X, Y, qid=QID)}),
 }
 
 
@@ -55,7 +54,7 @@ def test_shares_of_a_pair(kind: str, booster: str) -> None:
     ranker = GBRanker(booster=booster, **SMALL, **options).fit(table, Y, qid=QID)
     order = np.random.default_rng(0).permutation(len(Y))  # queries stand apart
     table, qid = take_rows(table, order), QID[order]
-    scores, shares = ranker.predict(table, qid=qid), ranker.explain(table, qid=qid)
+    scores, shares = ranker.predict(table), ranker.explain(table)
     for first, second in combinations(np.flatnonzero(qid == 5)[:4].tolist(), 2):
         why = ranker.explain_pair(table, first, second, qid=qid)
         assert why.gap == pytest.approx(scores[first] - scores[second], abs=1e-12)
@@ -65,17 +64,15 @@ def test_shares_of_a_pair(kind: str, booster: str) -> None:
 
 
 def test_values_of_a_pair() -> None:
-    """As they were given: text, numbers, missing ones; and what was added."""
-    ranker = GBRanker(**SMALL, context={"difference": ["a"], "size": None}).fit(FRAME, Y, qid=QID)
+    """As they were given: text, numbers, missing ones."""
+    ranker = GBRanker(**SMALL).fit(FRAME, Y, qid=QID)
     why = ranker.explain_pair(FRAME, 7, 2, qid=QID)
-    assert why.features == ["a", "b", "c", "d", "e", "difference(a)", "size"]
+    assert why.features == ["a", "b", "c", "d", "e"]
     assert [why.first[0], *why.first[4:5]] == [FRAME["a"][7], FRAME["e"][7]]
     assert np.isnan(why.first[1])
-    assert why.second[5] == pytest.approx(FRAME["a"][2] - FRAME["a"][:8].mean(), rel=1e-6)
-    assert why.first[6] == 8
     table = why.to_pandas()
     assert_allclose(table["share"].abs(), sorted(np.abs(why.shares), reverse=True))
-    assert "<td>size</td>" in why._repr_html_()
+    assert "<td>c</td>" in why._repr_html_()
     assert why.to_markdown().count("\n") == 1 + len(why.features)
 
 
@@ -148,7 +145,7 @@ def test_a_measure_that_is_cut() -> None:
 
 def test_a_query_without_labels() -> None:
     """The same table, without labels and swaps; a list by itself needs no query id."""
-    ranker = GBRanker(**SMALL, context="rank").fit(X, Y, qid=QID)
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
     own = ranker.explain_query(X[QID == 4])
     assert list(own.to_pandas()) == ["rank", "row", "score", "lifts", "lowers"]
     other = ranker.explain_query(X, qid=QID, query=4)
@@ -248,15 +245,15 @@ def test_the_kind_of_a_pair() -> None:
 
 def test_explanation_of_shap() -> None:
     """It has what the array has, with the values and the names of the features."""
-    ranker = GBRanker(**SMALL, context="size").fit(FRAME, Y, qid=QID)
-    array = ranker.explain(FRAME, qid=QID)
-    found = ranker.explain(FRAME, qid=QID, output="shap")
+    ranker = GBRanker(**SMALL).fit(FRAME, Y, qid=QID)
+    array = ranker.explain(FRAME)
+    found = ranker.explain(FRAME, output="shap")
     assert_allclose(found.values, array[:, :-1], rtol=0, atol=0)
     assert_allclose(found.base_values, array[:, -1], rtol=0, atol=0)
-    assert found.feature_names == ["a", "b", "c", "d", "e", "size"]
-    assert found.data[5].tolist() == [*FRAME.iloc[5], 8.0]
+    assert found.feature_names == ["a", "b", "c", "d", "e"]
+    assert found.data[5].tolist() == [*FRAME.iloc[5]]
     with pytest.raises(ValueError, match="output must be one of"):
-        ranker.explain(FRAME, qid=QID, output="table")
+        ranker.explain(FRAME, output="table")
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -286,16 +283,15 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "unknown query '70'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("context", [None, "rank"])
-def test_a_start_that_was_fitted_on_an_array(context: str | None) -> None:
+def test_a_start_that_was_fitted_on_an_array() -> None:
     """Its columns are those of the frame, in their order."""
     frame = pd.DataFrame(X, columns=list("abcd"))
-    start = GBRanker(**SMALL, context=context).fit(X, Y, qid=QID)
-    ranker = GBRanker(**SMALL, init=start, context=context).fit(frame, Y, qid=QID)
-    shares = ranker.explain(frame, qid=QID)
-    assert_allclose(shares.sum(axis=1), ranker.predict(frame, qid=QID))
-    same = GBRanker(**SMALL, init=start, context=context).fit(X, Y, qid=QID)
-    assert_allclose(shares, same.explain(X, qid=QID), rtol=0, atol=0)
+    start = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    ranker = GBRanker(**SMALL, init=start).fit(frame, Y, qid=QID)
+    shares = ranker.explain(frame)
+    assert_allclose(shares.sum(axis=1), ranker.predict(frame))
+    same = GBRanker(**SMALL, init=start).fit(X, Y, qid=QID)
+    assert_allclose(shares, same.explain(X), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("query", [np.array([1, 2]), pd.Series([1]), pd.NA, [1]])

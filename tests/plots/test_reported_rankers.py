@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,10 @@ from scipy import sparse
 import gbrank
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, write_letor
 from gbrank.commands.cli import main
-from gbrank.plots.report.model_sections import _sample
 from report_page import COUNTRY, FRAME, QID, QUERIES, SMALL, TEST, TRAIN, Page, X, Y
 
 KINDS: dict[str, tuple[Any, Any]] = {
     "xgboost": (GBRanker(booster="xgboost", **SMALL), X),
-    "context": (GBRanker(context=["rank", "size"], **SMALL), X),
     "list": (GBRanker(**SMALL), X.tolist()),
     "sparse": (GBRanker(**SMALL), sparse.csr_matrix(X)),
     "polars": (GBRanker(**SMALL), pl.DataFrame(X, schema=list("abcd"))),
@@ -51,22 +48,6 @@ def test_every_ranker(kind: str, tmp_path: Path) -> None:
     trees = {"curves"} | ({"importances"} if kind == "init" else set())
     linear = {"importances"} | ({"curves"} if kind == "perceptron" else set())
     assert silent == (linear if kind in ("linear", "perceptron") else trees)
-    if kind == "context":
-        assert {"rank(f0)", "size"} <= set(page.table("importances", "feature"))
-
-
-@pytest.mark.parametrize("largest", [0, 700])
-def test_a_sample_of_whole_queries_is_never_empty(largest: int) -> None:
-    """Though the first one that is drawn is longer than the sample."""
-    sizes = [600] * 3 if largest else [100] * 20
-    judged: Any = SimpleNamespace(queries=gbrank.Queries.from_sizes(sizes))
-    rows = _sample(judged, SimpleNamespace(_needs_queries=True))
-    queries = judged.queries.index[rows]
-    assert len(rows) == sum(np.array(sizes)[np.unique(queries)])
-    assert len(rows) == (600 if largest else 500)
-    rows = _sample(judged, SimpleNamespace(_needs_queries=False))  # of any documents
-    assert len(np.unique(rows)) == 500
-    assert len(np.unique(judged.queries.index[rows])) == len(sizes)
 
 
 @pytest.mark.filterwarnings("error")

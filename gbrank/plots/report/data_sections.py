@@ -9,7 +9,6 @@ from scipy import stats
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
 from gbrank.data.schema import Features
-from gbrank.fit.context import column_names_of
 from gbrank.plots.report.blocks import (
     NONE,
     Block,
@@ -56,7 +55,7 @@ def _features(judged: ReportData, training: Features | None) -> list[Block]:
     """Return a table of the features; those that drifted most first, or with most missing."""
     schema = judged.schema
     rows = []
-    for column, feature in enumerate(column_names_of(schema)):
+    for column, feature in enumerate(schema.feature_names):
         categorical = column in schema.categorical
         own = _column(judged.features, column)
         cells: list[Cell | str] = [name(feature), *_facts(own, categorical)]

@@ -41,17 +41,11 @@ MOST = 200  # features in a table
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
-def _sample(judged: ReportData, ranker: GBRanker) -> NDArray[np.int64]:
-    """Return some rows at random: documents, or whole queries where scores depend on these."""
-    rng, queries = np.random.default_rng(0), judged.queries
-    if queries.n_documents <= SAMPLE:
-        return np.arange(queries.n_documents)
-    if not ranker._needs_queries:
-        return np.sort(rng.choice(queries.n_documents, SAMPLE, replace=False))
-    order = rng.permutation(queries.n_queries)
-    chosen = np.cumsum(queries.sizes[order]) <= SAMPLE
-    chosen[0] = True
-    return np.sort(np.concatenate([queries.rows(query) for query in order[chosen]]))
+def _sample(n_documents: int) -> NDArray[np.int64]:
+    """Return some rows at random."""
+    if n_documents <= SAMPLE:
+        return np.arange(n_documents)
+    return np.sort(np.random.default_rng(0).choice(n_documents, SAMPLE, replace=False))
 
 
 def _mean_shares(
@@ -60,9 +54,9 @@ def _mean_shares(
     """Return by how much each feature moves a score on average, or NaN and why it is not known."""
     X = take_rows(judged.X, rows)
     try:
-        shares = ranker.explain(X, qid=judged.queries.index[rows])
+        shares = ranker.explain(X)
     except ValueError as error:  # of an `init` that cannot be explained
-        return np.full(len(ranker._columns), np.nan), str(error)
+        return np.full(len(ranker._schema.feature_names), np.nan), str(error)
     return np.abs(shares[:, :-1]).mean(axis=0), ""
 
 
@@ -74,8 +68,8 @@ def importances(judged: ReportData) -> tuple[Section, bool]:
         return Section(
             "importances", title, [_left_out(model, "no trees, whose splits are counted here")]
         ), False
-    rows = _sample(judged, model.ranker)
-    gains, features = model.ranker.feature_importances_, model.ranker._columns
+    rows = _sample(judged.queries.n_documents)
+    gains, features = model.ranker.feature_importances_, model.ranker._schema.feature_names
     moved, reason = _mean_shares(judged, model.ranker, rows)
     order = np.lexsort((-gains, -np.nan_to_num(moved)))[:MOST].tolist()
     documents = count(len(rows), "document")

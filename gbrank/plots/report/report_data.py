@@ -20,7 +20,6 @@ from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
 from gbrank.evaluation.statistics import Both, Comparisons, common_queries, compared
 from gbrank.fit.best_feature import SingleFeature
-from gbrank.fit.context import column_names_of
 
 MOST_GROUPS = 10
 
@@ -107,7 +106,7 @@ def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
     frame = checked_frame(X)
     if frame is None:
         matrix = checked_matrix(X)
-        names = column_names_of(Schema(matrix.shape[1], None, [], {}))
+        names = Schema(matrix.shape[1], None, [], {}).feature_names
     else:
         names = column_names(frame)
     if name not in names:
