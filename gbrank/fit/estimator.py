@@ -291,9 +291,12 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
 
     def _description(self, fitted: F) -> Saved:
         """Return what a saved model says of any ranker, given what its fit has published."""
+        params = self.get_params(deep=False).items()
         return {
             "estimator": type(self).__name__,
-            "params": as_json(self.get_params(deep=False)),
+            "params": {
+                name: as_json(value) for name, value in params if not isinstance(value, BaseRanker)
+            },
             "schema": asdict(fitted.schema),
             "fitted": fitted.to_json(),
         }

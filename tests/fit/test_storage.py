@@ -1,5 +1,6 @@
 """Saved models: the same bits after loading, data only, and nothing damaged is loaded."""
 
+import copy
 import hashlib
 import json
 import pickle
@@ -315,6 +316,17 @@ def test_a_failed_save_leaves_the_earlier_model(
         make(n_estimators=2).fit(X, Y, qid=QID).save(saved)
     assert {path.name for path in saved.iterdir()} == names
     assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
+
+
+def test_a_long_chain(tmp_path: Path) -> None:
+    """Of rankers that each began from the one before, week after week."""
+    ranker = make(n_estimators=1).fit(X, Y, qid=QID)
+    for _ in range(200):
+        more = copy.copy(ranker)
+        more.init, more.init_ = ranker, ranker
+        ranker = more
+    ranker.save(tmp_path)
+    assert_array_equal(GBRanker.load(tmp_path).predict(X), ranker.predict(X))
 
 
 class Own(GBRanker):
