@@ -219,7 +219,6 @@ class GBRanker(ExplainedRanker):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_rounds: int = 50,
         callbacks: Sequence[Callback] | None = None,
-        time_limit: float | None = None,
     ) -> GBRanker:
         """Train the ranker.
 
@@ -275,11 +274,6 @@ class GBRanker(ExplainedRanker):
         callbacks : list of callable, optional
             Functions that are called after each round with a `Round`. One that returns True ends
             the fit as if the round were the last; one that raises an error leaves no model.
-        time_limit : float, optional
-            Seconds of wall-clock time that the fit may take, instead of `n_estimators` rounds: a
-            few rounds are timed, then the trees are grown anew for as many as fit, at the
-            learning rate for their number, and it ends early if they take longer than expected.
-            What `init` stands for is fitted once.
 
         Returns
         -------

@@ -33,8 +33,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("objective", "get_objective('(ranknet+listnet)[m]')"),
         ("constraints", "GBRanker(constraints=5).fit(X, y, qid=qid)"),
         ("constraints", "GBRanker(constraints=[0.5]).fit(X, y, qid=qid)"),
-        ("constraints",
-         "GBRanker(constraints=['ap >= 0.5']).fit(X, y, qid=qid, time_limit=1)"),
         ("constraint", "get_constraint('ndcg@10[m] <= 0.5')"),
         *(
             ("at most 1", f"GBRanker(constraints='{text}').fit(X, y, qid=qid, labels={{'m': y}})")
@@ -141,8 +139,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "         validation_fraction=0.2).fit(X, y, qid=qid)"),
         ("output", "trained.predict(X, output='rank')"),
         ("output", "trained.explain(X, output='table')"),
-        ("time_limit", "GBRanker().fit(X, y, qid=qid, time_limit=0)"),
-        ("checkpoint", "GBRanker().fit(X, y, qid=qid, time_limit=9, checkpoint=folder)"),
         ("first and second", "trained.explain_pair(X, 0, 50, qid=qid)"),
         ("query", "trained.explain_query(X, qid=qid, query='shoes')"),
     ],

@@ -55,8 +55,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "write here what the same command, if it is killed, goes on from (see GBRanker.fit)"
     add(parser, "--checkpoint FOLDER", text, written=True)
     add(parser, "--checkpoint-rounds N", "rounds between two checkpoints", default=50)
-    text = "how long the fit may take, instead of a number of rounds"
-    add(parser, "--time-limit SECONDS", text, type=float)
     add(parser, "--quiet", "show no progress bar")
     add_plugin(parser)
     add_ranker(parser)
@@ -74,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
     ranker.set_params(verbose=int(sys.stderr.isatty() and not arguments.quiet))
     labels = arguments.labels or []
     data = read_labelled(arguments, arguments.file, labels=labels)
-    names = ("categorical_feature", "checkpoint", "checkpoint_rounds", "time_limit")
+    names = ("categorical_feature", "checkpoint", "checkpoint_rounds")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     for name, column in COLUMNS.items():
         path = getattr(arguments, name) if column.option else None

@@ -14,7 +14,6 @@ from gbrank.data.columns import COLUMNS, Data
 from gbrank.data.labels import with_label_columns
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.rounds import Callback
 from gbrank.parallel.collective import all_any
 
@@ -77,16 +76,7 @@ class FitData:
                 "sample_weight must be positive for a document whose query_weight is, got only "
                 "zeros there."
             )
-        valid = [check_rows(schema, data, where) for where, data in self.validation.items()]
-        trained = self.trained_on(rows)
-        for i, (part, data) in enumerate(zip(valid, self.validation.values(), strict=True)):
-            if trained is not None and "qid" in data:
-                warn_of_torn_queries(trained, part.queries, f"eval_qid[{i}]")
-        return rows, valid
-
-    def trained_on(self, rows: Rows) -> TrainedQueries | None:
-        """Return the queries of the rows to train on, if their ids are the user's."""
-        return None if self.training.get("qid") is None else TrainedQueries.of(rows.queries)
+        return rows, [check_rows(schema, data, where) for where, data in self.validation.items()]
 
 
 def _checked_columns(columns: Any) -> Sequence[int | str] | None:
@@ -110,7 +100,6 @@ class FitOptions:
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_rounds: int = 50
     callbacks: Sequence[Callback] | None = None
-    time_limit: float | None = None
 
 
 def fit_data(given: dict[str, Any]) -> tuple[FitData, FitOptions]:

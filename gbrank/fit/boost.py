@@ -2,14 +2,12 @@
 
 from contextlib import closing
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 
 from gbrank.boosters import Model, Trainer
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.fit.arguments import FitData, FitOptions
@@ -20,18 +18,12 @@ from gbrank.fit.loop import History, as_part, evaluations, kept
 from gbrank.fit.multipliers import Goal
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
-from gbrank.fit.rounds import Round, warn_of_short_patience
-
-PROBED = 5  # rounds whose time is measured
-USED = 0.9  # share of what is left: rounds vary, and the end takes time too
+from gbrank.fit.rounds import warn_of_short_patience
 
 
 def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
     """Train a ranker's trees, and return all that the fit makes."""
-    begin, seconds = perf_counter(), _checked_limit(ranker, options)
     plan = plan_boosting(ranker, data, options)
-    if seconds is not None:
-        plan = _in_time(plan, begin + seconds)
     patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
     warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
     if (multipliers := plan.multipliers) is not None:
@@ -59,7 +51,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         outcomes = multipliers.outcomes(history.results, history.best_round)
     return FittedTrees(
         schema=plan.schema,
-        trained_on=data.trained_on(plan.rows),
         model=model,
         booster=ranker.booster,
         init=plan.start,
@@ -118,42 +109,3 @@ def _curve_alone(plan: BoostingPlan, goal: Goal) -> list[float]:
     history = as_part(run)
     curve = history.results["valid_0" if plan.valid else "train"][str(measure)]
     return curve[: history.best_round]
-
-
-def _checked_limit(ranker: BoostedRanker, options: FitOptions) -> float | None:
-    """Return how many seconds a fit may take, or None."""
-    seconds: float | None = check_number(
-        options.time_limit, "time_limit", 0, open_low=True, optional=True
-    )
-    others = {"checkpoint": options.checkpoint, "constraints": ranker.constraints}
-    reasons = "whose rounds depend on the machine", "each of which has a fit of its own"
-    for (name, given), reason in zip(others.items(), reasons, strict=True):
-        if seconds is not None and given:
-            raise ArgumentError(name, f"must be None with time_limit, {reason}", quoted(given))
-    return seconds
-
-
-def _in_time(plan: BoostingPlan, end: float) -> BoostingPlan:
-    """Return the plan of as many rounds as the time allows, by the time that a few rounds take.
-
-    What happens only once, such as compiling, is done then. The booster begins anew.
-    """
-    begin = perf_counter()
-    ends: list[float] = []
-    probe = plan.changed(n_estimators=PROBED, early_stopping_rounds=None)
-    probe = replace(probe, shown=False, callbacks=[lambda _: ends.append(perf_counter())])
-
-    def run() -> float:
-        with closing(probe.trainer()) as trainer:
-            ready = perf_counter()
-            probe.loop(trainer).run()
-        return ready - begin
-
-    before = as_part(run)
-    a_round = float(np.median(np.diff(ends)))  # an objective that begins later is compiled then
-
-    def ends_now(_: Round) -> bool:
-        return perf_counter() + a_round > end
-
-    rounds = max(1, int(USED * (end - perf_counter() - before) / a_round))
-    return replace(plan.changed(n_estimators=rounds), callbacks=[*plan.callbacks, ends_now])

@@ -26,7 +26,6 @@ from gbrank.data.labels import with_label_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Labels, TableLike
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import FILE, Saved, read_saved, restored, write_saved
@@ -180,9 +179,6 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             data = with_label_columns(data, labels)
             X = data["X"]
         scores = np.asarray(self.predict(X))
-        trained_on = None if self._published is None else self._published.trained_on
-        if qid is not None and trained_on is not None:
-            warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
         measure = self._measures()[0]
         placed = measure.with_positions(self._schema)
         features = None if placed is measure else self._schema.transform(X)

@@ -15,7 +15,6 @@ from gbrank.clicks import PositionReport
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
-from gbrank.data.torn_queries import TrainedQueries
 from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.rounds import EvalsResult
 
@@ -39,7 +38,6 @@ class Fitted:
     """What a fit publishes, all at once: one that does not end leaves what was there before it."""
 
     schema: Schema
-    trained_on: TrainedQueries | None = None  # None where qid was not given
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a saved model holds."""

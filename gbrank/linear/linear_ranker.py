@@ -242,7 +242,6 @@ class LinearRanker(LinearModel[FittedSteps]):
         ).run()
         return FittedSteps(
             schema=schema,
-            trained_on=data.trained_on(rows),
             coef=descent.coefs[history.best_round],
             init_coef=start,
             **history.published(descent.sigmas),

@@ -126,7 +126,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         learned = FittedPerceptron.of_nothing(schema)
         for _ in range(rounds):
             learned = self._learn(learned, rows, bound)
-        return self._publish(replace(learned, trained_on=data.trained_on(rows)))
+        return self._publish(learned)
 
     def partial_fit(
         self, X: TableLike, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None

@@ -189,7 +189,7 @@ def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     other = table[::-1].assign(margin=7, label=1)
     other.to_csv("v.csv", index=False)
     argv = "train t.csv --valid v.csv --model m --drop url --categorical b --labels margin"
-    argv += " --time-limit 9 --checkpoint c --checkpoint-rounds 5 --positions p.txt"
+    argv += " --checkpoint c --checkpoint-rounds 5 --positions p.txt"
     Path("p.txt").write_text("\n".join(map(str, range(1, 21))))
     (ranker, X, y), found = called(monkeypatch, "train.GBRanker.fit", *argv.split())
     assert ranker.random_state == 0
@@ -202,7 +202,7 @@ def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(found["eval_qid"][0], other["qid"])
     assert_array_equal(found["eval_labels"][0]["margin"], other["margin"])
     assert_array_equal(found["labels"]["margin"], table["margin"])
-    expected = {"time_limit": 9.0, "checkpoint": "c", "checkpoint_rounds": 5}
+    expected = {"checkpoint": "c", "checkpoint_rounds": 5}
     assert (expected | {"categorical_feature": ["b"]}).items() <= found.items()
 
 

@@ -113,7 +113,7 @@ def test_columns_of_validation_sets_are_hashed(name: str) -> None:
 def test_methods_take_the_columns_of_the_table() -> None:
     fit = set(signature(GBRanker.fit).parameters)
     assert COLUMNS.keys() | {column.validation for column in COLUMNS.values()} - {""} < fit
-    others = {"self", "X", "checkpoint", "checkpoint_rounds", "callbacks", "time_limit"}
+    others = {"self", "X", "checkpoint", "checkpoint_rounds", "callbacks"}
     columns_of_fit = COLUMNS.keys() | {column.validation for column in COLUMNS.values()}
     assert fit - others == columns_of_fit - {""}
     scored = {name for name, column in COLUMNS.items() if column.scored}

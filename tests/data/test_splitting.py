@@ -1,4 +1,4 @@
-"""Splitters by query inside scikit-learn, and queries that a split by row tears apart."""
+"""Splitters by query inside scikit-learn."""
 
 import pickle
 import warnings
@@ -20,7 +20,6 @@ from sklearn.model_selection import (
 from gbrank import (
     GBRanker,
     LinearRanker,
-    Queries,
     QueryKFold,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
@@ -28,7 +27,6 @@ from gbrank import (
     make_cubic,
     query_train_test_split,
 )
-from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 
 X, Y, QID = make_cubic(24, n_documents=10, n_features=4, random_state=0)
 NAMES = np.array([f"query {number}" for number in QID])
@@ -119,60 +117,6 @@ def test_too_few_queries() -> None:
     ):
         with pytest.raises(ValueError, match=rf"qid must have more queries .*{reason}.* got 24"):
             next(splitter.split(X, qid=QID))
-
-
-@pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("ranker", RANKERS, ids=str)
-@pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), KFold(7)], ids=str)
-def test_torn_queries_are_noticed(ranker: Any, cv: KFold) -> None:
-    """Where rows are split, all queries are torn, or those at the borders."""
-    with pytest.warns(UserWarning, match=r"score: .* queries were trained on .*QueryKFold"):
-        cross_val_score(ranker, X, Y, cv=cv, params={"qid": NAMES})
-
-
-@pytest.mark.parametrize("ranker", RANKERS[:2], ids=str)
-def test_torn_validation_queries_are_noticed(ranker: Any) -> None:
-    """By fit, which names the set."""
-    train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
-    with pytest.warns(UserWarning, match=r"eval_qid\[1\]: \d+ of 24 queries were trained on"):
-        ranker.fit(
-            X[train], Y[train], qid=NAMES[train],
-            eval_set=[(X[train], Y[train]), (X[test], Y[test])],
-            eval_qid=[NAMES[train], NAMES[test]],
-        )  # fmt: skip
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("ranker", RANKERS, ids=str)
-def test_whole_queries_are_not_called_torn(ranker: Any) -> None:
-    """Training data, others that are numbered from 0 again, and sizes in place of ids."""
-    ranker.fit(X, Y, qid=QID).score(X, Y, QID)
-    ranker.score(*make_cubic(9, n_documents=14, n_features=4, random_state=8))
-    half = len(Y) // 2
-    ranker.fit(X, Y, group=[half, len(Y) - half]).score(X[:6], Y[:6], QID[:6])
-    if ranker in RANKERS[:2]:
-        few = {"eval_set": [(X[:6], Y[:6])], "eval_qid": [QID[:6]]}
-        ranker.fit(X, Y, group=[half, len(Y) - half], **few)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "warns"),
-    [
-        ({0: 9, 100: 5, 101: 5}, True),  # few are known, and one has other documents
-        ({0: 10, 100: 5, 101: 5}, False),
-        ({0: 9, 1: 10, 100: 5}, False),  # most are known, and have about as many
-        ({0: 7, 1: 8}, True),
-        ({0: 7, 1: 9}, False),
-    ],
-)
-def test_how_many_documents_are_fewer(sizes: dict[int, int], warns: bool) -> None:
-    """Three quarters, where most queries are known."""
-    trained = TrainedQueries.of(Queries.from_sizes([10] * 20))
-    queries = Queries.from_qid(np.repeat(list(sizes), list(sizes.values())))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_of_torn_queries(trained, queries, "score")
-    assert bool(caught) == warns
 
 
 def test_what_cannot_be_split_is_named() -> None:

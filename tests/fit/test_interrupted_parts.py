@@ -26,7 +26,6 @@ def front() -> None:
 
 
 WHOLES: dict[str, Callable[[], object]] = {
-    "rounds that are timed": lambda: ranker().fit(X, Y, qid=QID, time_limit=1),
     "a fit for a constraint alone": lambda: ranker(constraints=[f"{MEASURE} >= 0.9 of best"]).fit(
         X, Y, qid=QID, labels=LABELS
     ),

@@ -68,7 +68,7 @@ def test_the_regressions_settings_that_are_its_own() -> None:
         "verbose": 0, "early_stopping_rounds": None, "n_estimators": 3, "learning_rate": None,
     }  # fmt: skip
     assert made.init_.get_params() == {**made.get_params(), **plain}
-    kept = made.init_._fitted.trained_on.sizes.sum() / 12
+    kept = made.init_.training_data_["train"]["queries"]
     assert 20 < kept < 40
     unweighted = clone(made).fit(X, Y, qid=QID).init_
     assert (unweighted.predict(X) != made.init_.predict(X)).any()
