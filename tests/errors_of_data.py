@@ -153,6 +153,5 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("comments", r"write_letor(path, X, y, qid, comments=['a\nb'] * 100)"),
         ("comments", "write_letor(path, X, y, qid, comments=[1] * 100)"),
         ("distribution", "make_cubic(10, distribution=[0.5, 0.6])"),
-        ("S1.txt", "read_folds(path.parent)"),
     ],
 }  # fmt: skip

@@ -41,6 +41,5 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("number", "Dataset('cubic', X, y, qid).fold(6)"),
         ("datasets", "compare_rankers({'a': GBRanker()}, [])"),
         ("datasets", "compare_rankers({'a': GBRanker()}, ['mq2008'])"),
-        ("ranker", "ranker_from_name(3)"),
     ],
 }  # fmt: skip

@@ -1,10 +1,9 @@
 """Compute the tables and figures of the papers whose methods gbrank has.
 
 The folder of data holds LETOR's data sets in folders of their own: ohsumed (45 features), ohsumed25
-(the older 25, unscaled) and mq2008, each with S1.txt, S2.txt, ... or Fold1, Fold2, ...; the data of
-LambdaRank and of SLAM's perceptron are made. What is done is kept in the folder of results: the
-same command goes on where it was stopped, and computes nothing twice. Delete the folder to begin
-anew, or an experiment's file there to compute its rows again.
+(the older 25, unscaled) and mq2008, each with S1.txt, S2.txt, ...; the data of LambdaRank and of
+SLAM's perceptron are made. What experiments came to is kept in the folder of results: the same
+command does the others. Delete an experiment's file there to compute its rows again.
 
 Without --only, docs/papers.md, its pictures in docs/papers/ and benchmarks/results/papers.json are
 written; with it, the tables are printed.

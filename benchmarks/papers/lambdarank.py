@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from benchmarks.artificial import cubic_queries
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.papers.lambda_functions import LAMBDA_FUNCTIONS, as_objective
 from benchmarks.papers.net_pictures import draw_nets
 from benchmarks.papers.nets import Net
@@ -20,7 +21,7 @@ from benchmarks.papers.trainings import (
     values_of,
 )
 from gbrank import NDCG, Queries
-from gbrank.evaluation import Comparison, Dataset, ranker_from_name
+from gbrank.evaluation import Comparison, Dataset
 from gbrank.objectives.objective import Objective
 
 __all__ = ["boosted_trees", "lambda_functions", "nets"]

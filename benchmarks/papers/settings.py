@@ -8,8 +8,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from benchmarks.letor_folders import read_folds
 from gbrank import compare_rankers
-from gbrank.evaluation import Comparison, Dataset, read_folds
+from gbrank.evaluation import Comparison, Dataset
 
 __all__ = ["Settings"]
 
@@ -23,7 +24,7 @@ class Settings:
     folder : Path
         Holds LETOR's data sets, each in a folder of its own (see `read_folds`).
     results : Path
-        A folder that keeps what is done: rows, pictures and fits.
+        A folder that keeps what is done: rows and pictures.
     queries : int
         How many artificial queries an experiment has at most, at least 5.
     n_jobs : int, optional
@@ -51,7 +52,6 @@ class Settings:
             [data],
             seeds=seeds,
             measures=measures,
-            results=self.results / "fits",
             n_jobs=self.n_jobs,
             progress=self.progress,
         )

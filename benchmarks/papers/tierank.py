@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.papers.paper_rows import PaperRow
 from benchmarks.papers.selection import best_on_validation, fits_of
 from benchmarks.papers.settings import Settings
 from benchmarks.papers.smoothrank import FEW, smooth_ndcg
 from benchmarks.papers.trainings import Trainings, difference_row, mean_row, trainings_of
 from gbrank import NDCG, GBRanker, TieRank
-from gbrank.evaluation import Dataset, Outcome, ranker_from_name
+from gbrank.evaluation import Dataset, Outcome
 from gbrank.measures.measure import Measure
 
 __all__ = ["against_others", "own_learner", "papers_learner"]

@@ -18,9 +18,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import ttest_1samp
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import NDCG, GBRanker, make_cubic
-from gbrank.evaluation import Dataset, read_folds
+from gbrank.evaluation import Dataset
 
 BASELINE = "lambda:ndcg"
 OBJECTIVES = (BASELINE, "approx:ndcg", "smooth:ndcg", "tie:ndcg", "soft:ndcg")

@@ -19,10 +19,11 @@ from catboost import CatBoostRanker
 from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.paired import against_first
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic
-from gbrank.evaluation import Dataset, read_folds
+from gbrank.evaluation import Dataset
 from gbrank.plots.style import BLUE, PALETTE, tidy
 
 MEASURE = NDCG(k=10)

@@ -15,11 +15,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import stats
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank import NDCG, GBRanker, make_cubic
 from gbrank.clicks import clicks_to_labels, position_report
-from gbrank.evaluation import read_folds
 from tests.clicked import WORLDS, Clicks, make_clicks
 
 Vector = NDArray[np.float64]

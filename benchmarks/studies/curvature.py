@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import study
 from benchmarks.studies.wrapped import Wrapped
 from gbrank import get_objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
-from gbrank.evaluation import ranker_from_name
 
 TEXT = """\
 # Trees need each document's own curvature; normalising gradients by query changes nothing

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import GBRanker
-from gbrank.evaluation import read_folds
 
 ROUNDS = (100, 200, 300, 400, 500)
 WINDOW = 25  # rounds on either side that a value is the mean of

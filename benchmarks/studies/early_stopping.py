@@ -14,11 +14,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import MEASURE, Outcome, summarised
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, Queries, make_cubic
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.evaluation import Dataset, read_folds
+from gbrank.evaluation import Dataset
 from gbrank.fit.defaults import learning_rate_of
 from gbrank.fit.rounds import Stopping
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.best_rate import BestRate
-from benchmarks.studies.peers import PEERS, ranker_of_name
+from benchmarks.letor_folders import read_folds
+from benchmarks.named_rankers import ranker_from_name
+from benchmarks.studies.peers import PEERS
 from benchmarks.studies.study import options, publish
 from benchmarks.writing import SITE
 from gbrank import compare_rankers
-from gbrank.evaluation import read_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\
@@ -45,16 +46,14 @@ SIZES = ((1000, 50), (10_000, 50), (300, 400))  # queries, and documents in each
 if __name__ == "__main__":
     parser = options(TEXT.splitlines()[0].lstrip("# "))
     parser.add_argument("--artificial", action="store_true", help="also on artificial data")
-    parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
     datasets = [read_folds(folder) for folder in arguments.data]
     if arguments.artificial:
         datasets += [cubic_queries(n, m, f"{n} x {m}") for n, m in SIZES]
     comparison = compare_rankers(
-        {name: BestRate(ranker_of_name(name), RATES) for name in (*OURS, *THEIRS)},
+        {name: BestRate(ranker_from_name(name), RATES) for name in (*OURS, *THEIRS)},
         datasets,
         seeds=2,
-        results=arguments.results,
         n_jobs=arguments.jobs,
     )
     names = " ".join(Path(folder).name for folder in arguments.data)

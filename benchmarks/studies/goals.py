@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.artificial import cubic_queries
+from benchmarks.letor_folders import read_folds
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import GBRanker, Queries, get_measure, make_cubic
-from gbrank.evaluation import Dataset, read_folds
+from gbrank.evaluation import Dataset
 from gbrank.evaluation.statistics import interval
 from gbrank.measures.gains import gain_values
 from gbrank.plots.style import BLUE, GREY, ORANGE

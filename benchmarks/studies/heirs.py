@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import ARTIFICIAL, study
 from benchmarks.studies.wrapped import Wrapped
 from gbrank import custom_objective, get_objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
-from gbrank.evaluation import ranker_from_name
 
 TEXT = """\
 # Heirs of the papers' methods: none is better

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from benchmarks.studies.peers import ranker_of_name
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import study
 from benchmarks.studies.wrapped import Wrapped, Wrapper
 from gbrank import custom_objective, get_objective
@@ -102,20 +102,20 @@ class Model(Wrapper):
 
 if __name__ == "__main__":
     plain = ["lightgbm:lambdarank", "lambda:ndcg", "approx:ndcg", "tie:ndcg", "listmle"]
-    rankers = {name: ranker_of_name(name) for name in plain}
+    rankers = {name: ranker_from_name(name) for name in plain}
     objectives = {f"{name}, log": Log(get_objective(name)) for name in ("approx:ndcg", "tie:ndcg")}
     objectives["approx:ndcg, Gauss-Newton"] = custom_objective(gauss_newton)
     for name in ("lambda:ndcg", "approx:ndcg"):
         for rounds in (3, 10):
             objectives[f"{name}, frozen {rounds}"] = Frozen(get_objective(name), rounds)
     for name, objective in objectives.items():
-        rankers[name] = ranker_of_name("lambda:ndcg").set_params(objective=objective)
+        rankers[name] = ranker_from_name("lambda:ndcg").set_params(objective=objective)
     for name in ("lambda:ndcg", "tie:ndcg", "listmle"):
-        ranker = ranker_of_name(name).set_params(subsample_by="query")
+        ranker = ranker_from_name(name).set_params(subsample_by="query")
         rankers[f"{name}, queries"] = ranker
     for first, second in (
         ("xendcg", "lambda:ndcg"), ("listmle", "lambda:ndcg"), ("listmle", "tie:ndcg@10"),
     ):  # fmt: skip
         name = f"linear(1,0,150)*{first}+linear(0,1,150)*{second}"
-        rankers[f"{first}, then {second}"] = ranker_of_name(name)
+        rankers[f"{first}, then {second}"] = ranker_from_name(name)
     study("ideas", TEXT, rankers)

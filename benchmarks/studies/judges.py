@@ -12,13 +12,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from benchmarks.studies.peers import ranker_of_name
+from benchmarks.letor_folders import read_folds
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank import GBRanker, LinearRanker, get_measure
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
-from gbrank.evaluation import Dataset, read_folds
+from gbrank.evaluation import Dataset
 from gbrank.measures.judges import Powered, powered_mean
 
 Vector = NDArray[np.float64]
@@ -61,7 +62,7 @@ def systems(data: Dataset) -> tuple[Vector, Queries, dict[str, Vector]]:
     params: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
     rankers = {
         "default": GBRanker(**params),
-        "lightgbm": ranker_of_name("lightgbm:lambdarank", n_estimators=100),
+        "lightgbm": ranker_from_name("lightgbm:lambdarank", n_estimators=100),
         "linear": LinearRanker("regression"),
     }
     scores = {name: ranker.fit(seen, **options).predict(X) for name, ranker in rankers.items()}

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.paired import against_first
-from benchmarks.studies.peers import ALL_PAIRS, ranker_of_name
+from benchmarks.studies.peers import ALL_PAIRS
 from benchmarks.studies.sizes import MEASURE, with_exchanged_labels
 from benchmarks.studies.study import UNSAMPLED, parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
@@ -113,7 +114,7 @@ def ranker(name: str, rate: float, rounds: int) -> Any:
     """Return an unfitted ranker of this study, on one thread."""
     given = UNSAMPLED | {"learning_rate": rate, "n_estimators": rounds}
     given["early_stopping_rounds"] = PATIENCE
-    return ranker_of_name(name, **given).set_params(n_jobs=1)
+    return ranker_from_name(name, **given).set_params(n_jobs=1)
 
 
 def curve_of(name: str, rate: float, rounds: int, data: Data, file: Path) -> Curve:

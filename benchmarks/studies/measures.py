@@ -3,9 +3,9 @@
 python -m benchmarks.studies.measures --data mq2008 ohsumed
 """
 
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import study
 from gbrank import get_measure, get_objective
-from gbrank.evaluation import ranker_from_name
 
 TEXT = """\
 # You need not train on the measure that you are judged by

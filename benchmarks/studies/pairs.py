@@ -10,9 +10,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker
-from gbrank.evaluation import Dataset, read_folds
+from gbrank.evaluation import Dataset
 from gbrank.plots.style import PALETTE, tidy
 
 PAIRS, MOST = 400, 15  # of each fold; deleted features

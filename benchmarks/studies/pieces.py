@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.studies.peers import ALL_PAIRS, ranker_of_name
+from benchmarks.letor_folders import read_folds
+from benchmarks.named_rankers import ranker_from_name
+from benchmarks.studies.peers import ALL_PAIRS
 from benchmarks.studies.study import UNSAMPLED, options, publish
 from gbrank import GBRanker, compare_rankers, custom_objective
 from gbrank.common.arrays import Vector
-from gbrank.evaluation import read_folds
 from gbrank.objectives.objective import Objective
 
 RATES = (0.1, 0.2)
@@ -101,15 +102,14 @@ documents and features. Real data: `GBRanker()` as it comes, and with the distan
 if __name__ == "__main__":
     parser = options(__doc__)
     parser.add_argument("--queries", type=int, default=QUERIES, help="two fifths to train on")
-    parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
-    rankers = {name: ranker_of_name(name, **UNSAMPLED) for name in NAMES}
+    rankers = {name: ranker_from_name(name, **UNSAMPLED) for name in NAMES}
     for name in ("lambda", "noisy"):
         for piece, switches in PIECES.items():
-            own = ranker_of_name("lambda:ndcg", **UNSAMPLED)
+            own = ranker_from_name("lambda:ndcg", **UNSAMPLED)
             own.set_params(objective=with_pieces(name == "noisy", *switches))
             rankers[f"{name}{piece}"] = own
-    run = partial(compare_rankers, results=arguments.results, n_jobs=arguments.jobs)
+    run = partial(compare_rankers, n_jobs=arguments.jobs)
     larger = run(
         {
             f"{name}, rate {rate:g}": clone(ranker).set_params(learning_rate=rate)

@@ -16,11 +16,12 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.artificial import cubic_queries
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.paired import against_first
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.evaluation import Dataset, read_folds
+from gbrank.evaluation import Dataset
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 OBJECTIVES = (

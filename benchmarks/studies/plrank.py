@@ -6,10 +6,10 @@ python -m benchmarks.studies.plrank --data ohsumed mq2008 wikiqa nfcorpus flight
 from sklearn.base import clone
 
 from benchmarks.best_rate import BestRate
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.plrank import PLRank
 from benchmarks.studies.fair import RATES
 from benchmarks.studies.study import study
-from gbrank.evaluation import ranker_from_name
 
 TEXT = """\
 # PL-Rank: its ranking is behind noisy LambdaRank's on four sets of six

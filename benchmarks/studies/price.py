@@ -12,10 +12,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 
 from benchmarks.artificial import cubic_queries
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import RANKERS, by_seconds, gbrank_scores, outcomes, summarised
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import GBRanker, make_cubic
-from gbrank.evaluation import read_folds
 from gbrank.plots.style import BLUE, ORANGE
 
 ROUNDS = (50, 100, 150, 200, 300, 500, 1000)

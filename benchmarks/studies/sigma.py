@@ -3,10 +3,10 @@
 python -m benchmarks.studies.sigma --data mq2008 ohsumed
 """
 
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.curvature import Blend
 from benchmarks.studies.study import study
 from gbrank import GBRanker, get_objective
-from gbrank.evaluation import ranker_from_name
 from gbrank.schedules import constant, geometric
 
 TEXT = """\

@@ -7,9 +7,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks.letor_folders import read_folds
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS
-from gbrank.evaluation import Dataset, ranker_from_name, read_folds
+from gbrank.evaluation import Dataset
 from gbrank.schedules import constant
 
 OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg")

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import RANKERS, gbrank_scores
 from benchmarks.studies.paired import against_first
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split
-from gbrank.evaluation import LabelledDocuments, read_folds
+from gbrank.evaluation import LabelledDocuments
 from gbrank.plots.style import PALETTE, tidy
 
 MEASURE = NDCG(k=10)

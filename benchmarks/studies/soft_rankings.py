@@ -7,11 +7,11 @@ import numba
 import numpy as np
 
 from benchmarks.best_rate import BestRate
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.fair import RATES
 from benchmarks.studies.study import study
 from gbrank import custom_objective
 from gbrank.common.arrays import Vector
-from gbrank.evaluation import ranker_from_name
 from gbrank.objectives.objective import ANNEALED, Facts
 
 TEXT = """\

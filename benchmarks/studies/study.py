@@ -4,8 +4,8 @@ Each study compares rankers under one protocol: five folds (train, validate, tes
 LightGBM trees of 15 leaves, learning rate 0.05, at least 20 documents a leaf, 80% of the documents
 and 70% of the features a tree, stopped after 100 rounds without a better value of the first measure
 on the validation queries. Artificial data are one fold of 1,500, 750 and 1,500
-queries, with 300 rounds of 31 leaves at a learning rate of 0.1. Data folders are as for
-`gbrank compare`; large data are the first fold of five of a folder of Parquet files.
+queries, with 300 rounds of 31 leaves at a learning rate of 0.1. Data folders hold
+S1.txt, S2.txt, ...; large data are the first fold of five of a folder of Parquet files.
 """
 
 import argparse
@@ -21,10 +21,11 @@ import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.studies.peers import ranker_of_name
+from benchmarks.letor_folders import read_folds
+from benchmarks.named_rankers import ranker_from_name
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import compare_rankers, split_frame
-from gbrank.evaluation import Comparison, Dataset, LabelledDocuments, read_folds
+from gbrank.evaluation import Comparison, Dataset, LabelledDocuments
 
 QUERIES = 3750  # of artificial data
 ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
@@ -69,10 +70,9 @@ def study(
     parser.add_argument("--cubic", type=int, metavar="SEEDS", help="also on artificial data")
     parser.add_argument("--large", metavar="FOLDER", help="also on Parquet files, one fold")
     parser.add_argument("--seeds", type=int, default=seeds)
-    parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
     built = {
-        name: ranker_of_name(ranker) if isinstance(ranker, str) else ranker
+        name: ranker_from_name(ranker) if isinstance(ranker, str) else ranker
         for name, ranker in rankers.items()
     }
     runs = [(built, [read_folds(folder) for folder in arguments.data], arguments.seeds)]
@@ -89,7 +89,6 @@ def study(
             seeds=seeds,
             measures=measures,
             baseline=baseline,
-            results=arguments.results,
             n_jobs=arguments.jobs,
         )
         for trained, datasets, seeds in runs

@@ -21,12 +21,13 @@ import numpy as np
 import optuna
 from sklearn.base import clone
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import MEASURE
 from benchmarks.studies.paired import against_first
 from benchmarks.studies.study import one_fold
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, Queries
-from gbrank.evaluation import Dataset, LabelledDocuments, read_folds, tuning
+from gbrank.evaluation import Dataset, LabelledDocuments, tuning
 from gbrank.evaluation.search_space import TUNED
 from gbrank.evaluation.tuning import Tuned
 

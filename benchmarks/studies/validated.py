@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import outcomes, summarised
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank.evaluation import read_folds
 
 __all__ = ["validated"]
 

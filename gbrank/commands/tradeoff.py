@@ -6,7 +6,7 @@ For example:
 
   gbrank tradeoff train.parquet --labels margin --measure "ndcg@10[margin]" --picture front.png
   gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --levels 0.9 0.95 0.99 \
-      --results done --model my-ranker --choose "0.95 of best"
+      --model my-ranker --choose "0.95 of best"
   gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --weights 0.2 1 5
 """
 
@@ -43,8 +43,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--random-state N", "seed", default=0)
     text = "rankers that are trained at once (default: one for each processor)"
     add(parser, "--jobs N", text, dest="n_jobs")
-    text = "keep each ranker here, and go on from what is there"
-    add(parser, "--results FOLDER", text, written=True)
     add(parser, "--picture FILE", "draw the trade-off", written=check_picture)
     add(parser, "--html FILE", "write a page with the table and the picture", written=check_html)
     add(parser, "--choose NAME", "the ranker of the table to save")
@@ -63,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     ranker = GBRanker(**{name: value for name, value in given.items() if value is not None})
     last = arguments.validation_fraction
     data, folds, _ = read_split(arguments, arguments.file, last, arguments.labels)
-    names = "measure", "levels", "weights", "validation_fraction", "results", "n_jobs"
+    names = "measure", "levels", "weights", "validation_fraction", "n_jobs"
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     options["categorical_feature"] = arguments.categorical_feature
     options |= {"labels": dict(data.labels), "folds": folds, "progress": sys.stderr.isatty()}

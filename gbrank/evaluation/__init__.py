@@ -5,8 +5,6 @@ from gbrank.evaluation.compared_scores import compare_scores
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import compare_rankers, cross_validate_rankers
 from gbrank.evaluation.dataset import Dataset, LabelledDocuments
-from gbrank.evaluation.letor_folders import read_folds
-from gbrank.evaluation.named_rankers import ranker_from_name
 from gbrank.evaluation.pareto import Front, Point, pareto
 from gbrank.evaluation.power import how_many_queries
 from gbrank.evaluation.scorable import scores_from
@@ -32,8 +30,6 @@ __all__ = [
     "how_many_queries",
     "make_scorer",
     "pareto",
-    "ranker_from_name",
-    "read_folds",
     "scores_from",
     "tune",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,29 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import found_in
 from gbrank.common.checks import check_choice, check_number, listed, refuse_twice
+from gbrank.common.extras import needed
 from gbrank.data.columns import COLUMNS
 from gbrank.data.frames import as_frame
 from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.dataset import Dataset, Folds
-from gbrank.evaluation.named_rankers import ranker_from_name
 from gbrank.evaluation.runner import run_tasks
 from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.summary import POOLED
 from gbrank.evaluation.trial import PARTS, Task, Trial, configure
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measures
+from gbrank.objectives.objective_registry import get_objective
+from gbrank.ranker import GBRanker
+
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {  # libraries; their rankers, kept quiet
+    "lightgbm": ("LGBMRanker", {"verbosity": -1}),
+    "xgboost": ("XGBRanker", {"enable_categorical": True}),
+    "catboost": (
+        "CatBoostRanker",
+        {"n_estimators": 1000, "logging_level": "Silent", "allow_writing_files": False},
+    ),
+}
 
 
 def cross_validate_rankers(
@@ -46,7 +56,7 @@ def cross_validate_rankers(
         As for `Dataset`.
     **options
         For `Dataset`: judged_by, docid, labels, sample_weight and the other columns; for
-        `compare_rankers`: seeds, measures, baseline, difference, results, n_jobs, progress.
+        `compare_rankers`: seeds, measures, baseline, difference, n_jobs, progress.
 
     Returns
     -------
@@ -73,7 +83,6 @@ def compare_rankers(
     measures: Sequence[Metric] = ("ndcg@10",),
     baseline: str | None = None,
     difference: float = 0.01,
-    results: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> Comparison:
@@ -87,13 +96,15 @@ def compare_rankers(
     Parameters
     ----------
     rankers : mapping of str to estimator, str or scores
-        By name: estimators with `fit` and `predict`, which are trained, fitted or not; strings for
-        `ranker_from_name`, which then stop early by the first measure; or what `scores_from` takes,
-        which is judged as it is: a booster, the file of a model, a column, scores, a TREC run. (So
-        is a fitted estimator in scikit-learn's ``FrozenEstimator``.) What has seen the test queries
-        in training will look better than it is. A `random_state` is set to the seed, and `n_jobs`
-        to 1. An estimator whose `fit` takes no qid is given LightGBM's group, CatBoost's group_id,
-        or no queries, whatever it takes; validation data only where it takes them with queries.
+        By name: estimators with `fit` and `predict`, which are trained, fitted or not; the name of
+        an objective, for `GBRanker` with it, or "lightgbm", "xgboost" or "catboost", for their
+        rankers, all with default parameters; or what `scores_from` takes, which is judged as it is:
+        a booster, the file of a model, a column, scores, a TREC run. (So is a fitted estimator in
+        scikit-learn's ``FrozenEstimator``.) What has seen the test queries in training will look
+        better than it is. A `random_state` is set to the seed, and `n_jobs` (CatBoost's
+        `thread_count`) to 1. An estimator whose `fit` takes no qid is given LightGBM's group,
+        CatBoost's group_id, or no queries, whatever it takes; validation data only where it takes
+        them with queries.
     datasets : sequence of Dataset
     seeds : int or sequence of int
         How often each fit is repeated, or from which seeds.
@@ -102,13 +113,6 @@ def compare_rankers(
         The ranker that the others are compared with; the first by default.
     difference : float
         The summary says how many queries it takes to tell a difference of this size.
-    results : path, optional
-        A folder that keeps what each query is worth, one JSON file per fit: a comparison that was
-        stopped goes on from there. The file's name holds a fingerprint of all that the numbers
-        depend on (parameters, seed, data, fold, measures, gbrank's source, versions of the
-        boosters), so that comparisons can share a folder. A function of your own, such as a custom
-        objective, counts by its code, without what it calls or reads from its module; a class of
-        your own, by its name only.
     n_jobs : int, optional
         Processes; as many as there are processors by default. They know what is registered by
         modules that they import; to register more, call this in a
@@ -124,8 +128,6 @@ def compare_rankers(
     ------
     ValueError, TypeError
         If an argument is not usable, or a ranker refuses the data.
-    KeyboardInterrupt
-        On Ctrl-C; what is done is in `results`.
 
     Examples
     --------
@@ -139,7 +141,7 @@ def compare_rankers(
     """
     resolved = get_measures(measures, "measures")
     _check_datasets(datasets, resolved)
-    estimators = _check_rankers(rankers, resolved[0], datasets)
+    estimators = _check_rankers(rankers, datasets)
     numbers = _check_seeds(seeds)
     check_number(difference, "difference", 0, open_low=True)
     first = next(iter(estimators))
@@ -156,25 +158,23 @@ def compare_rankers(
         for fold in range(1, len(data.splits) + 1)
         for name, ranker in estimators.items()
     ]
-    outcomes = run_tasks(tasks, results, n_jobs, progress, try_first=True)
+    outcomes = run_tasks(tasks, n_jobs, progress)
     return Comparison(outcomes, list(map(str, resolved)), baseline, difference)
 
 
-def _check_rankers(
-    rankers: object, metric: Measure, datasets: Sequence[Dataset]
-) -> dict[str, dict[str, Any]]:
+def _check_rankers(rankers: object, datasets: Sequence[Dataset]) -> dict[str, dict[str, Any]]:
     """Return each ranker, or its scores, on each data set."""
     if not isinstance(rankers, Mapping) or not rankers:
         raise ValueError(f"rankers must be a dict of name to ranker, got {rankers!r}.")
     if not all(isinstance(name, str) for name in rankers):
         raise TypeError(f"rankers must have names that are texts, got {listed(rankers)}.")
     return {
-        name: {data.name: _on_data(name, ranker, metric, data) for data in datasets}
+        name: {data.name: _on_data(name, ranker, data) for data in datasets}
         for name, ranker in rankers.items()
     }
 
 
-def _on_data(name: str, ranker: Any, metric: Measure, data: Dataset) -> Any:
+def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
     """Return a ranker to train, or the scores of one that is judged as it is."""
     if hasattr(ranker, "fit") and not isinstance(ranker, type):
         return ranker
@@ -182,9 +182,17 @@ def _on_data(name: str, ranker: Any, metric: Measure, data: Dataset) -> Any:
         frame = as_frame(data.X, "X")
         is_column = frame is not None and ranker in frame.columns
         if not is_column and not Path(ranker).exists():
-            return ranker_from_name(ranker, eval_metric=metric)
+            return _as_it_comes(ranker)
     with found_in(f"rankers[{name!r}]: "):
         return scores_from(ranker, data.X, qid=data.qid, docid=data.docid)
+
+
+def _as_it_comes(name: str) -> Any:
+    """Return a library's own ranker, or a GBRanker with an objective, with default parameters."""
+    if name in OTHERS:
+        kind, params = OTHERS[name]
+        return getattr(needed(name), kind)(**params)
+    return GBRanker(get_objective(name))  # an object: other processes may not know the name
 
 
 def _check_datasets(datasets: object, measures: list[Measure]) -> None:

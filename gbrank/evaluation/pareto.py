@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -155,7 +154,6 @@ def pareto(
     weights: Sequence[float] | None = None,
     validation_fraction: float = 0.25,
     folds: Folds | None = None,
-    results: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
     **columns: Any,
@@ -180,8 +178,6 @@ def pareto(
         Share of the queries that is set aside.
     folds : splitter or sequence of (train, test), optional
         In its place, one fold, as for `Dataset`: row numbers, or what a splitter gives first.
-    results : path, optional
-        A folder that keeps each ranker as it is done: a call that was stopped goes on from there.
     n_jobs : int, optional
         How many are trained at once, in processes; as many as there are processors by default.
     progress : bool
@@ -227,7 +223,7 @@ def pareto(
         Task(Trial(data.name, name, seed, 1), own, data, (first, second), keeps_ranker=True)
         for name, own in rankers.items()
     ]
-    points = list(map(_point, run_tasks(tasks, results, n_jobs, progress)))
+    points = list(map(_point, run_tasks(tasks, n_jobs, progress)))
     points.sort(key=lambda point: (point.means[1], point.name))
     return Front((str(first), str(second)), points)
 

@@ -1,11 +1,9 @@
-"""Trials in several processes, each done once: what a folder of results holds is read."""
+"""Trials in several processes."""
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import joblib
 import numpy as np
@@ -14,54 +12,25 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_jobs
 from gbrank.common.progress import Bar
 from gbrank.common.threads import usable_threads
-from gbrank.evaluation.stored_outcomes import outcome_path, read_outcome, write_outcome
 from gbrank.evaluation.trial import Outcome, Task, configure, fit_on_rows, run, run_in_worker
 
 
-def run_tasks(
-    tasks: Sequence[Task],
-    results: str | os.PathLike[str] | None,
-    n_jobs: int | None,
-    progress: bool,
-    *,
-    try_first: bool = False,
-) -> list[Outcome]:
-    """Return the outcome of each trial: from its file, or by running it.
-
-    Rankers may be tried first, each on each data set, so that none is refused after hours.
-    """
+def run_tasks(tasks: Sequence[Task], n_jobs: int | None, progress: bool) -> list[Outcome]:
+    """Return the outcome of each trial; before all, rankers are tried, so that none fails late."""
     processes = usable_threads(check_jobs(n_jobs))
-    paths: list[Path | None] = [None] * len(tasks)
-    if results is not None:
-        paths = [outcome_path(Path(results), task) for task in tasks]
-    outcomes, missing = {}, []
-    for task, path in zip(tasks, paths, strict=True):
-        if path is not None and path.exists():
-            outcomes[task.trial] = read_outcome(path, task)
-        else:
-            missing.append((task, path))
-    if try_first:
-        _try_all([task for task, _ in missing])
-    if results is not None:
-        Path(results).mkdir(parents=True, exist_ok=True)
+    _try_all(tasks)
     if processes == 1:
-        fits = (_run_and_keep(run, *item) for item in missing)
+        fits = map(run, tasks)
     else:
-        parallel = joblib.Parallel(processes, return_as="generator_unordered", batch_size=1)
-        fits = parallel(joblib.delayed(_run_and_keep)(run_in_worker, *item) for item in missing)
-    with Bar(total=len(tasks), initial=len(outcomes), disable=not progress, unit="fit") as bar:
+        parallel = joblib.Parallel(processes, return_as="generator", batch_size=1)
+        fits = parallel(joblib.delayed(run_in_worker)(task) for task in tasks)
+    outcomes = []
+    with Bar(total=len(tasks), disable=not progress, unit="fit") as bar:
         for outcome in fits:
-            outcomes[outcome.trial] = outcome
+            outcomes.append(outcome)
             bar.set_postfix_str(str(outcome.trial), refresh=False)
             bar.update()
-    return [outcomes[task.trial] for task in tasks]
-
-
-def _run_and_keep(fit: Callable[[Task], Outcome], task: Task, path: Path | None) -> Outcome:
-    outcome = fit(task)
-    if path is not None:
-        write_outcome(path, outcome)
-    return outcome
+    return outcomes
 
 
 def _try_all(tasks: Sequence[Task]) -> None:
@@ -83,6 +52,6 @@ def _try_all(tasks: Sequence[Task]) -> None:
                 fit_on_rows(ranker, data, data.rows(every), valid)
             except ArgumentError as error:
                 raise error.at(place) from None
-            except Exception as error:  # libraries have classes of their own
-                remedy = "Leave it out, or change the data."
-                raise ValueError(f"{place}{str(error).rstrip('.')}. {remedy}") from None
+            except Exception as error:  # libraries have their own kinds
+                said, remedy = str(error).partition("\n")[0], "Leave it out, or change the data."
+                raise ValueError(f"{place}{said.rstrip('.')}. {remedy}") from error

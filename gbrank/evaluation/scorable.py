@@ -181,7 +181,7 @@ def _read(path: Path) -> Any:
         raise ArgumentError("source", f"must be {KINDS}", quoted(os.fspath(path)))
     content = read_bytes(path)
     if content.startswith(CATBOOST):
-        model = needed("catboost", "catboost").CatBoost()
+        model = needed("catboost").CatBoost()
         model.load_model(os.fspath(path))
         return model
     for start, booster in ((LIGHTGBM, "lightgbm"), (XGBOOST, "xgboost")):

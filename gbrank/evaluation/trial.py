@@ -17,12 +17,14 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.splitting import Fold
 from gbrank.evaluation.dataset import Dataset
+from gbrank.evaluation.scorable import own_columns
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.loop import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
+CATBOOST = {"random_seed": "random_state", "thread_count": "n_jobs"}  # its names, and ours
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,10 @@ def configure(ranker: object, **values: Any) -> Any:
     if isinstance(ranker, np.ndarray):  # scores, which nobody trains
         return ranker
     copy = clone(ranker)
-    ends = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
+    given = copy.get_params(deep=True)
+    ends = {name: name.rpartition("__")[2] for name in given}
+    if type(copy).__module__.startswith("catboost"):  # it does not list its defaults
+        ends |= {name: end for name, end in CATBOOST.items() if end not in given}
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
@@ -107,7 +112,8 @@ def fit_on_rows(
     """Train a ranker on rows of a data set."""
     parts = [data.to_train_on(rows) for rows in (train, *valid)]
     if not isinstance(ranker, BaseRanker):
-        parts = [rows.grouped() for rows in parts]  # as other libraries want them
+        # As other libraries want them.
+        parts = [rows.replace(X=own_columns(ranker, rows.X)).grouped() for rows in parts]
     training, *validation = [rows.as_given(rows.X) for rows in parts]
     arguments = fit_arguments(training, validation)
     if data.categorical_feature is not None:
@@ -128,6 +134,8 @@ def taken_by(ranker: Any, arguments: Data, queries: Sequence[Queries]) -> Data:
         return arguments
     left_out = {"qid", "eval_set", "eval_qid"} - set(taken)
     kept = {name: value for name, value in arguments.items() if name not in left_out}
+    if "verbose" in taken and "qid" in taken:  # XGBoost prints each round
+        kept["verbose"] = False
     if "group" in taken and "qid" not in taken:
         kept["group"] = queries[0].sizes
         if "eval_set" in kept:
@@ -175,7 +183,7 @@ def run_in_worker(task: Task) -> Outcome:
 
 def scores_on(ranker: Any, rows: Rows) -> Vector:
     """Return a ranker's scores of rows, with initial scores, which are not part of it."""
-    scores: Vector = ranker.predict(rows.X)
+    scores: Vector = ranker.predict(own_columns(ranker, rows.X))
     return scores if rows.init_score is None else scores + rows.init_score
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import math
 import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -32,7 +35,6 @@ from gbrank.evaluation.averaging import averaged
 from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.search_space import VARIANTS, own_place, placed, suggested
-from gbrank.evaluation.stored_outcomes import code_version
 from gbrank.evaluation.trial import fit_on_rows, scores_on
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import check_seed
@@ -48,6 +50,19 @@ if TYPE_CHECKING:
 FIRST, VOTES = 5, 20  # the mean begins with so many of the best, and has so many in all
 PARTS, KEPT = 10, 75.0  # of a first fold's rounds; percentage of trials that go on after each
 UNTUNED = ("init", "constraints", "baseline", "early_stopping_rounds", "validation_fraction")
+
+
+@functools.cache
+def code_version() -> list[str]:
+    """Return a hash of gbrank's source, and the versions of what it trains with."""
+    source = hashlib.sha256()
+    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
+        source.update(file.read_bytes())
+    versions = []
+    for package in ("lightgbm", "xgboost", "catboost", "numpy"):
+        with suppress(PackageNotFoundError):
+            versions.append(f"{package} {version(package)}")
+    return [source.hexdigest(), *versions]
 
 
 def finished(study: optuna.Study, *states: str) -> list[optuna.trial.FrozenTrial]:

@@ -62,3 +62,15 @@ def test_names_are_checked_without_a_library() -> None:
     assert said(UNKNOWN) == (
         "booster must be one of ['lightgbm', 'xgboost'], got 'catboost'.\nset()\n"
     )
+
+
+@pytest.mark.slow
+def test_optional_packages_are_not_imported() -> None:
+    """Not until they are needed, unless by a booster, as older versions of LightGBM do."""
+    code = """if True:
+        import sys, lightgbm, xgboost
+        before = set(sys.modules)
+        import gbrank
+        print([m for m in ("catboost", "matplotlib") if m in set(sys.modules) - before])
+    """
+    assert said(code) == "[]\n"

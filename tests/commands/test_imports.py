@@ -85,7 +85,6 @@ def test_scores_are_judged_without_a_booster(kind: str, data: Path, tmp_path: Pa
 def test_nothing_is_drawn_without_a_picture(data: Path) -> None:
     """By `compare`."""
     argv = ["--data", data / "train.txt", "--rankers", "ranknet", "--jobs", 1, "--seeds", 1]
-    argv += ["--n-estimators", 2, "--learning-rate", 0.1]
     unwanted = {"xgboost", *PICTURES, *OPTIONAL} - loaded_by("lightgbm")
     assert not loaded("compare", *argv) & unwanted
 

@@ -60,7 +60,6 @@ def content(folder: Path) -> dict[str, bytes]:
         ("compare --data t.txt folder --json t.txt", "--json"),
         ("compare --data folder --picture folder/p.png", "--picture"),
         ("compare --data t.txt --seconds-picture t.txt", "--seconds-picture"),
-        ("compare --data folder --results folder", "--results"),
         ("compare --plugin plugin.py --json plugin.py", "--json"),
         ("compare --json new.svg --picture new.svg", "--json"),
         ("tradeoff t.csv --labels a --measure ap[a] --picture t.csv", "--picture"),

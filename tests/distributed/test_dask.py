@@ -23,7 +23,6 @@ from gbrank import GBRanker, custom_objective, load_ranker, make_cubic
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
-from gbrank.evaluation import read_folds
 from gbrank.parallel.collective import WorkersLostError
 from gbrank.schedules import geometric
 
@@ -179,6 +178,8 @@ def test_the_same_model_again(client: Any) -> None:
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("objective", ["lambdarank", "approx:ndcg"])
 def test_as_good_on_real_data(client: Any, objective: str, booster: str) -> None:
+    from benchmarks.letor_folders import read_folds
+
     data = read_folds(Path(os.environ["GBRANK_LETOR"]) / "mq2008")
     # Rounded, for XGBoost to have the bins of one machine: other bins alone change a mean by 0.005.
     x, y, qid = np.asarray(data.X).round(2), np.asarray(data.y), np.asarray(data.qid)

@@ -17,7 +17,6 @@ from plain_trees import PLAIN
 
 import gbrank.distributed
 from gbrank import GBRanker, custom_objective, make_cubic
-from gbrank.evaluation import read_folds
 from gbrank.schedules import geometric, staircase
 
 pyspark = pytest.importorskip("pyspark")
@@ -341,6 +340,8 @@ def test_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif("GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR is not set")
 def test_as_good_on_real_data(spark: Any) -> None:
+    from benchmarks.letor_folders import read_folds
+
     data = read_folds(Path(os.environ["GBRANK_LETOR"]) / "mq2008")
     x, y, qid = np.asarray(data.X).round(2), np.asarray(data.y), np.asarray(data.qid)
     frame = pd.DataFrame({"features": x.tolist(), "label": y.astype(float), "qid": qid})

@@ -2,12 +2,18 @@
 
 import itertools
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
@@ -20,6 +26,7 @@ from gbrank import (
     QueryTimeSeriesSplit,
     compare_rankers,
     cross_validate_rankers,
+    custom_objective,
     get_measure,
     make_cubic,
 )
@@ -118,7 +125,7 @@ def test_number_of_processes_changes_nothing() -> None:
     """Not a bit of what a query is worth."""
     rankers = {
         "lambda": GBRanker(**TINY, subsample=0.5),
-        "lightgbm": "lightgbm",
+        "theirs": "lightgbm",
         "own": LambdaRank(),
     }
     rankers["own"] = GBRanker(rankers["own"], **TINY)
@@ -202,33 +209,65 @@ def test_weights_and_codes_are_those_of_a_fit_by_hand() -> None:
     assert_allclose(found.mean, NDCG(k=10)(Y[fold.test], scores, qid=QID[fold.test]), rtol=1e-12)
 
 
-def test_folds_without_validation_queries(tmp_path: Path) -> None:
+def test_folds_without_validation_queries() -> None:
     """Of a split by time: rankers are trained without, and there is nothing to choose by."""
-    for _ in range(2):  # the second time from the files
-        Recorder.calls.clear()
-        found = cross_validate_rankers(
-            {"a": Recorder()}, X, Y, QID, folds=QueryTimeSeriesSplit(3), seeds=1, results=tmp_path,
-            **QUIET,
-        )  # fmt: skip
-        assert found.summary("valid") == found.to_json()["valid"] == []
-        assert found.summary()[0].n_queries == 9
-    assert not Recorder.calls
+    Recorder.calls.clear()
+    found = cross_validate_rankers(
+        {"a": Recorder()}, X, Y, QID, folds=QueryTimeSeriesSplit(3), seeds=1, **QUIET
+    )
+    assert found.summary("valid") == found.to_json()["valid"] == []
+    assert found.summary()[0].n_queries == 9
+    assert not any("eval_set" in call for call in Recorder.calls)
     assert {row for part, row in zip(found.records["part"], found.records["query"], strict=True)
             if part == "test"} == {str(query) for query in range(3, 12)}  # fmt: skip
 
 
-def test_a_ranker_that_refuses_the_data_is_named_before_any_other_is_trained(
-    tmp_path: Path,
-) -> None:
-    """LightGBM's ranker takes no fractions of labels, wherever they are."""
+def test_a_ranker_that_refuses_the_data_is_named_before_any_other_is_trained() -> None:
+    """LGBMRanker takes no fractions of labels, wherever they are."""
     Noisy.fits = 0
     labels = Y + 0.5 * (np.arange(96) == 95)
     rankers: dict[str, Any] = {"good": Noisy(), "own": "lightgbm"}
-    for options in ({}, {"results": tmp_path}):
-        with pytest.raises(ValueError, match=r"^own on data: .*int type"):
-            cross_validate_rankers(rankers, X, labels, QID, folds=3, **options, **QUIET)
+    with pytest.raises(ValueError, match=r"^own on data: .*int type.* Leave it out, or change"):
+        cross_validate_rankers(rankers, X, labels, QID, folds=3, **QUIET)
     assert Noisy.fits == 0
-    assert not list(tmp_path.iterdir())
+
+
+def test_names_of_libraries_are_their_rankers_as_they_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Trained with the documents of a query together, on one thread, from the seed; quietly."""
+    catboost = pytest.importorskip("catboost")
+    monkeypatch.chdir(tmp_path)
+    order = np.arange(96).reshape(12, 8).T.ravel()  # the first documents, then the second ones
+    x, y, qid = X[order], Y[order], QID[order]
+    options: dict[str, Any] = {"folds": 3, "seeds": [5], **QUIET}
+    theirs = {"bare": catboost.CatBoostRanker(random_state=0, verbose=False, n_estimators=9)}
+    names = ("lightgbm", "xgboost", "catboost")
+    found = cross_validate_rankers({name: name for name in names} | theirs, x, y, qid, **options)
+    said = capfd.readouterr()
+    assert not said.out + said.err
+    quiet = {"verbose": False, "allow_writing_files": False}
+    made = {
+        "lightgbm": lambda: lgb.LGBMRanker(random_state=5, n_jobs=1, verbosity=-1),
+        "xgboost": lambda: xgb.XGBRanker(random_state=5, n_jobs=1),
+        "catboost": lambda: catboost.CatBoostRanker(random_seed=5, thread_count=1, **quiet),
+        "bare": lambda: catboost.CatBoostRanker(random_seed=5, n_estimators=9, **quiet),
+    }
+    splits = Dataset("data", x, y, qid, 3).splits
+    for row in found.summary():
+        total = 0.0
+        for train, _, test in splits:
+            rows = train[np.argsort(qid[train], kind="stable")]
+            sizes = np.bincount(qid[rows])
+            given: dict[str, Any] = {"qid": qid[rows]}
+            if row.ranker == "lightgbm":
+                given = {"group": sizes[sizes > 0]}
+            elif row.ranker in ("catboost", "bare"):
+                given = {"group_id": qid[rows]}
+            ranker = made[row.ranker]().fit(x[rows], y[rows], **given)
+            values = NDCG(k=10).per_query(y[test], ranker.predict(x[test]), qid=qid[test])
+            total += values.sum()
+        assert_allclose(row.mean, total / 12, rtol=1e-12, err_msg=row.ranker)
 
 
 def test_a_data_set_of_one_query() -> None:
@@ -297,6 +336,54 @@ def test_a_fit_that_fails_is_named(jobs: int) -> None:
     rankers = {"clean": GBRanker(**TINY), "bad": GBRanker(num_leaves=1)}
     with pytest.raises(ValueError, match="bad on data: num_leaves must be"):
         compare_rankers(rankers, [DATA], seeds=1, n_jobs=jobs, progress=False)
+
+
+SCRIPT = """
+import sys
+from gbrank import GBRanker, cross_validate_rankers, make_cubic
+
+if __name__ == "__main__":
+    X, y, qid = make_cubic(12, n_documents=8, n_features=4, random_state=0)
+    rankers = {"ranknet": GBRanker("ranknet", n_estimators=30, min_child_samples=3)}
+    cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=300, n_jobs=int(sys.argv[1]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_stops(jobs: int) -> None:
+    """At once and quietly."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(jobs)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    said = ""
+    while " 5/900" not in said:
+        assert process.poll() is None
+        said += process.stderr.read(1)
+    os.killpg(process.pid, signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in error
+    assert "leaked" not in error
+    assert " 900/900" not in error
+
+
+def test_an_interrupted_fit_is_no_result() -> None:
+    """Though GBRanker keeps the rounds that were done."""
+    calls = itertools.count()
+
+    def stops(scores: Any, labels: Any, sigma: float) -> Any:
+        if next(calls) == 12 + 3 * 4:  # in the fourth round of four queries, after all were tried
+            raise KeyboardInterrupt
+        return 0.0, scores - labels, np.ones_like(scores)
+
+    rankers = {"stops": GBRanker(custom_objective(stops), **TINY)}
+    with pytest.raises(KeyboardInterrupt):
+        cross_validate_rankers(rankers, X, Y, QID, folds=3, seeds=1, **QUIET)
 
 
 def test_rankers_that_need_a_start_are_tried_with_it() -> None:

@@ -1,8 +1,5 @@
 """Folds, and data sets that are divided into them."""
 
-import gzip
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import QueryKFold, make_cubic, write_letor
+from gbrank import QueryKFold, make_cubic
 from gbrank.data.splitting import rotations
-from gbrank.evaluation import Dataset, LetorFolds, read_folds
+from gbrank.evaluation import Dataset, LetorFolds
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 
@@ -197,116 +194,3 @@ def test_no_such_fold(number: Any) -> None:
     """They are counted from 1."""
     with pytest.raises((ValueError, TypeError), match="number must be an integer of at least 1"):
         Dataset("data", X, Y, QID, 3).fold(number)
-
-
-# --- LETOR's layouts --------------------------------------------------------------------------
-
-
-def write_parts(folder: Path, suffix: str = "") -> None:
-    """Write parts S1 to S4 of three queries each."""
-    folder.mkdir(exist_ok=True)
-    for part in range(4):
-        own = part == QID // 3
-        path = folder / f"S{part + 1}.txt"
-        write_letor(path, X[own], Y[own], QID[own])
-        if suffix:
-            (folder / f"{path.name}{suffix}").write_bytes(gzip.compress(path.read_bytes()))
-            path.unlink()
-
-
-def write_fold_folders(folder: Path, valid: str = "vali") -> None:
-    """Write the same as folders of folds."""
-    for number, fold in enumerate(rotations(QID // 3), 1):
-        (folder / f"Fold{number}").mkdir(parents=True)
-        for name, rows in zip(("train", valid, "test"), fold, strict=True):
-            write_letor(folder / f"Fold{number}" / f"{name}.txt", X[rows], Y[rows], QID[rows])
-
-
-@pytest.mark.parametrize("layout", ["parts", "parts.gz", "folders", "folders.valid"])
-def test_layouts(layout: str, tmp_path: Path) -> None:
-    """All give the same documents in the same folds, each document once."""
-    folder = tmp_path / "cubic"
-    if layout.startswith("parts"):
-        write_parts(folder, layout.removeprefix("parts"))
-    else:
-        write_fold_folders(folder, "valid" if layout.endswith("valid") else "vali")
-    data = read_folds(folder)
-    assert data.name == "cubic"
-    assert data.X.shape == X.shape
-    expected = list(rotations(QID // 3))
-    assert len(data.splits) == len(expected)
-    for own, true in zip(data.splits, expected, strict=True):
-        for rows, true_rows in zip(own, true, strict=True):
-            by_query = np.argsort(data.queries.ids[data.queries.index[rows]], kind="stable")
-            assert_array_equal(data.X[rows][by_query], X[true_rows])
-            assert_array_equal(data.y[rows][by_query], Y[true_rows])
-
-
-def test_last_features_may_be_missing(tmp_path: Path) -> None:
-    """Parts, and files of folds, need not mention the last features."""
-    for number in (1, 2, 3):
-        line = f"1 qid:{number} 1:0.5" + " 3:0.25" * (number == 2)
-        (tmp_path / f"S{number}.txt").write_text(f"{line}\n")
-    assert read_folds(tmp_path).X[:, 2].tolist() == [0, 0.25, 0]
-
-
-def test_a_query_that_differs_between_folds_is_kept_twice(tmp_path: Path) -> None:
-    """As where each fold normalises features by its own training data."""
-    write_fold_folders(tmp_path)
-    path = tmp_path / "Fold2" / "test.txt"
-    path.write_text(path.read_text().replace(" 1:", " 1:1", 1))
-    assert len(read_folds(tmp_path).y) == len(Y) + 8
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ([], "it holds neither"),
-        (["S1.txt", "S2.txt"], "at least 3 parts, got 2"),
-        (["S1.txt", "S2.txt", "S4.txt"], "without gaps, got S1.txt, S2.txt, S4.txt"),
-        (["S1.txt", "S1.txt.gz", "S2.txt"], "must not hold both S1.txt and S1.txt.gz"),
-        (["Fold1/train.txt", "Fold1/test.txt"], "Fold1 must hold one file valid.txt, got none"),
-        (["Fold1/train.txt", "Fold1/vali.txt", "Fold1/valid.txt", "Fold1/test.txt"],
-         "Fold1 must hold one file valid.txt, got vali.txt, valid.txt"),
-        (["S1.txt", "S2.txt", "S3.txt"], "query 1 is both in .*S1.txt and in .*S2.txt"),
-        (["Fold1/train.txt", "Fold1/vali.txt", "Fold1/test.txt"], "must not split a query: 1"),
-    ],
-)  # fmt: skip
-def test_bad_layouts(names: list[str], message: str, tmp_path: Path) -> None:
-    """The message says what the folder must hold."""
-    for name in names:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("1 qid:1 1:0.5\n")
-    with pytest.raises(ValueError, match=message):
-        read_folds(tmp_path)
-
-
-def test_no_folder(tmp_path: Path) -> None:
-    """The operating system's own error."""
-    with pytest.raises(FileNotFoundError):
-        read_folds(tmp_path / "missing")
-
-
-@pytest.mark.letor
-@pytest.mark.skipif("GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR is not set")
-def test_mq2008() -> None:
-    """Fold 1 trains on S1, S2 and S3: the published sizes."""
-    data = read_folds(Path(os.environ["GBRANK_LETOR"], "mq2008"))
-    assert (data.name, data.X.shape, data.queries.n_queries) == ("mq2008", (15211, 46), 784)
-    sizes = [len(rows) for rows in data.splits[0]]
-    assert sizes == [9630, 2707, 2874]
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-@pytest.mark.parametrize("layout", ["S{}.txt", "Fold{}/test.txt"])
-def test_a_pipe_is_not_waited_for(layout: str, tmp_path: Path) -> None:
-    for part in (1, 2, 3):
-        fold = tmp_path / layout.format(part)
-        fold.parent.mkdir(exist_ok=True)
-        for name in ("train.txt", "vali.txt", fold.name):
-            fold.with_name(name).write_text(f"1 qid:{part} 1:1\n0 qid:{part} 1:0\n")
-    fold.unlink()
-    os.mkfifo(fold)
-    with pytest.raises(ValueError, match=f"{fold.name}: expected a file, got a folder, a pipe"):
-        read_folds(tmp_path)

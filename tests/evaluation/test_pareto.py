@@ -1,6 +1,5 @@
 """The trade-off between two goals: what is measured, on which queries, and what can be chosen."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -121,28 +120,6 @@ def test_weights_and_columns_of_a_frame_in_processes() -> None:
     front = pareto(RANKER, frame, Y, qid=QID, weights=[0.5], n_jobs=2, **options)
     assert str(front["weight 0.5"].objective) == "noisy:ndcg+0.5*noisy:ndcg[margin]"
     assert list(front["weight 0.5"].feature_names_in_) == list("abcdef")
-
-
-def test_a_call_that_was_stopped_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, front: Any
-) -> None:
-    given: dict[str, Any] = GOAL | {"levels": [0.9], "results": tmp_path, "n_jobs": 1}
-    fit, calls = GBRanker.fit, []
-
-    def stopping(self: GBRanker, *args: Any, **named: Any) -> GBRanker:
-        calls.append(self)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return fit(self, *args, **named)
-
-    monkeypatch.setattr(GBRanker, "fit", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        pareto(RANKER, X, Y, qid=QID, **given)
-    found = pareto(RANKER, X, Y, qid=QID, **given)
-    assert len(calls) == 4  # two were there already
-    assert_array_equal(found["0.9 of best"].predict(X), front["0.9 of best"].predict(X))
-    pareto(RANKER, X, Y, qid=QID, **given | {"labels": {"margin": MARGIN[::-1]}})
-    assert len(calls) == 7  # of other labels
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,25 @@
-"""The rows of a summary, from outcomes written by hand; and what is kept of an outcome."""
+"""The rows of a summary, from outcomes written by hand."""
 
-import hashlib
 import itertools
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+import pandas as pd
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator
 
-from gbrank import GBRanker, compare_rankers
-from gbrank.evaluation import Dataset, stored_outcomes
+from gbrank import compare_rankers, cross_validate_rankers, make_cubic
+from gbrank.evaluation import Dataset
 from gbrank.evaluation.summary import summarise
 from gbrank.evaluation.trial import Outcome, Scores, Trial
+from noisy import NOISY
 
 X = np.arange(24.0)[:, None] % 5
 Y = np.arange(24.0) % 4
 QID = np.repeat(np.arange(6), 4)
 ROWS = np.arange(24)
 FOLDS = [(ROWS[:8], ROWS[8:16], ROWS[16:])]
+TOY = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False, "seeds": 1}
 
 
@@ -87,29 +87,22 @@ def test_what_a_ranker_says_of_itself() -> None:
     assert row.cpu_seconds == 1234.5
 
 
-def test_all_that_is_kept_is_read_again(tmp_path: Path) -> None:
-    """Rounds and seconds too."""
-    rankers = {"a": GBRanker("ranknet", n_estimators=3, min_child_samples=1), "told": Told()}
-    found = [
-        compare_rankers(rankers, [Dataset("d", X, Y, QID, FOLDS)], results=tmp_path, **QUIET)
-        for _ in range(2)
-    ]
-    assert found[0].records == found[1].records
-    assert found[1].summary()[1].cpu_seconds == 1234.5
-
-
-def test_every_file_of_the_source_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But those of the command line."""
-    for name in ("one.py", "evaluation/two.py", "commands/three.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(name)
-    place = str(tmp_path / "evaluation" / "stored_outcomes.py")
-    monkeypatch.setattr(stored_outcomes, "__file__", place)
-    version = stored_outcomes.code_version.__wrapped__
-    before = version()
-    assert before[0] == hashlib.sha256(b"evaluation/two.pyone.py").hexdigest()
-    assert any(item.startswith("lightgbm ") for item in before[1:])
-    (tmp_path / "commands" / "three.py").write_text("changed")
-    assert version() == before
-    (tmp_path / "one.py").write_text("changed")
-    assert version()[0] != before[0]
+def test_records_have_a_row_for_each_query() -> None:
+    """Of each fit and part."""
+    measures = ["ndcg@10(no_relevant=0,gain='linear')", "ap"]
+    comparison = cross_validate_rankers(
+        NOISY, *TOY, folds=3, seeds=2, measures=measures, n_jobs=1, progress=False
+    )
+    frame = pd.DataFrame(comparison.records)
+    assert list(frame.columns) == [
+        "data", "ranker", "seed", "fold", "part", "query", *measures, "rounds",
+        "cpu_seconds",
+    ]  # fmt: skip
+    for outcome in comparison.outcomes:
+        own = frame[(frame[["ranker", "seed", "fold"]] == [
+            outcome.trial.ranker, outcome.trial.seed, outcome.trial.fold
+        ]).all(axis=1)]  # fmt: skip
+        for part in ("valid", "test"):
+            scores, found = getattr(outcome, part), own[own["part"] == part]
+            assert found["query"].tolist() == scores.queries
+            assert found["ap"].tolist() == scores.values["ap"].tolist()
