@@ -22,10 +22,9 @@ from .evaluation import compare_rankers as compare_rankers
 from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
 from .evaluation import how_many_queries as how_many_queries
-from .evaluation import pareto as pareto
 from .evaluation import tune as tune
 from .export import export_model as export_model
-from .fit.constraints import Constraint as Constraint
+from .fit.multiplier import Multiplier as Multiplier
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP

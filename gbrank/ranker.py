@@ -19,7 +19,6 @@ from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, Labels, TableLike, fit_data
 from gbrank.fit.boosted_ranker import is_start_name
-from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.estimator import WEIGHTS, BaseRanker
 from gbrank.fit.explanations import ExplainedRanker
 from gbrank.fit.fitted import FittedTrees, Published
@@ -97,13 +96,6 @@ class GBRanker(ExplainedRanker):
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and
         `sigma`, the schedule goes on where that model's rounds left off.
-    constraints : list of str or Constraint, optional
-        What must hold while the objective is trained: "ndcg@10[margin] >= 0.62" of the label that
-        `fit` is given as ``labels={"margin": ...}``, or "ndcg@10[margin] >= 0.95 of best", a share
-        of what a ranker reaches that is trained for this alone, which is fitted first. See
-        `Constraint`. They are measured in each round, on the first validation set if there is
-        one, else on the training queries; the weight of what is lacking grows until it holds
-        (the method of multipliers).
     eval_metric : str, Measure, callable, or sequence of them
         What is measured on validation data; the first decides early stopping and is `score`. A
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
@@ -162,10 +154,6 @@ class GBRanker(ExplainedRanker):
         The fitted model whose scores the trees add to.
     feature_importances_ : ndarray, shape (n_features,)
         Each feature's share of the total gain, of the trees alone.
-    constraints_ : list of ConstraintOutcome
-        Of each constraint its target, the value that the model reaches, and its weight. Weights
-        and what was lacking, by round, are in `evals_result_`, as the sets "multipliers" and
-        "violations".
     n_features_in_, feature_names_in_
         Number of features, and column names where X was a data frame.
 
@@ -194,7 +182,6 @@ class GBRanker(ExplainedRanker):
     position_bias_ = Published[dict[Any, float] | None]()
     position_report_ = Published[PositionReport | None]()
     init_ = Published[Any]()
-    constraints_ = Published[list[ConstraintOutcome]]()
     _model = Published[Model]()
 
     @explains_words
@@ -242,8 +229,8 @@ class GBRanker(ExplainedRanker):
         eval_qid, eval_group, eval_init_score : list of array-like, optional
             Their queries, and their initial scores, which are needed where there are `init_score`.
         labels : mapping of str to array-like, shape (n_documents,), or list of str, optional
-            Other labels by name, such as ``{"margin": ...}``, which objectives, measures and
-            constraints can name: "ndcg@10[margin]". They are at least 0; NaN, or −1 with
+            Other labels by name, such as ``{"margin": ...}``, which objectives and
+            measures can name: "ndcg@10[margin]". They are at least 0; NaN, or −1 with
             a warning, stands for an unjudged document, which is left out of its list for this
             label. A list names columns of a data frame X, which then are no features.
         eval_labels : list of mapping, optional

@@ -14,11 +14,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Tuning": [
         ("ranker", "tune(X, y, qid=qid, ranker=LinearRanker())"),
-        ("constraints", "tune(X, y, qid=qid, ranker=GBRanker(constraints=['ap >= 0.5']))"),
         ("baseline", "tune(X, y, qid=qid, ranker=GBRanker(baseline=0))"),
         ("keep", "tune(X, y, qid=qid, keep=['booster'])"),
         ("minutes", "tune(X, y, qid=qid, minutes=0)"),
-        ("measure", "pareto(GBRanker(), X, y, qid=qid, measure='ndcg@10')"),
         ("folds", "tune(X, y, qid=qid, folds=[(np.arange(50), np.arange(50, 75), [75])])"),
     ],
     "Splits and scorers": [

@@ -31,26 +31,17 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("measure", "LambdaRank(NDCG(label='m'))"),
         ("objective", "OnLabel('ranknet', 'm')"),
         ("objective", "get_objective('(ranknet+listnet)[m]')"),
-        ("constraints", "GBRanker(constraints=5).fit(X, y, qid=qid)"),
-        ("constraints", "GBRanker(constraints=[0.5]).fit(X, y, qid=qid)"),
-        ("constraint", "get_constraint('ndcg@10[m] <= 0.5')"),
-        *(
-            ("at most 1", f"GBRanker(constraints='{text}').fit(X, y, qid=qid, labels={{'m': y}})")
-            for text in ("ndcg >= 1.01", "ap[m] >= 2", "p@3 >= 1.1")
-        ),
-        ("level", "get_constraint('ndcg@10[m] >= 1.5 of best')"),
-        ("constraints", "GBRanker(constraints=['ap >= 0.5', 'ap >= 0.6']).fit(X, y, qid=qid)"),
-        ("constraints",
-         "get_constraint(Constraint(custom_measure(min), 0.5)).objective(RankNet())"),
-        ("ranker", "pareto(GBRanker(constraints=['ap >= 0.5']), X, y, qid=qid, measure='ap')"),
-        ("ranker", "pareto(LinearRanker(), X, y, qid=qid, measure='ap')"),
-        ("levels", "pareto(GBRanker(), X, y, qid=qid, measure='ap', levels=[0.9, 0.9])"),
+        ("level", "Multiplier('ap', 0)"),
+        ("measure", "Multiplier('app', 0.5)"),
+        ("eval_metric", "GBRanker(Mixture([RankNet(), LambdaRank()], [1, Multiplier('ap', 0.5)]), "
+         "validation_fraction=0.3).fit(X, y, qid=qid)"),
+        ("data", "GBRanker(Mixture([RankNet(), LambdaRank()], [1, Multiplier('ndcg@10', 0.5)]))"
+         ".fit(X, y, qid=qid)"),
+        ("Multiplier('ap', 0.5)",
+         "Mixture([RankNet(), LambdaRank()], [1, Multiplier('ap', 0.5)]).bind(y, Q)"),
         ("eval_labels",
          "GBRanker('ranknet', eval_metric='ap[m]').fit(X, y, qid=qid, labels={'m': y}, "
          "eval_set=[(X, y)], eval_qid=[qid])"),
-        ("weights", "pareto(GBRanker(), X, y, qid=qid, measure='ap', levels=[0.9], weights=[1])"),
-        ("validation_fraction",
-         "pareto(GBRanker(), X, y, qid=qid, measure='ap', validation_fraction=1)"),
         ("ranker", "plots.importance(LinearRanker().fit(X, y, qid=qid))"),
         ("ax", "plots.importance(trained, ax=3)"),
         *(
@@ -70,7 +61,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
             for name in ("y", "qid", "sample_weight", "query_weight", "init_score", "position")
         ),
         ("group", "GBRanker().fit(X, y, group=sparse.csr_matrix(qid[:, None]))"),
-        ("ranker", "plots.constraints(GBRanker('ranknet', n_estimators=1).fit(X, y, qid=qid))"),
     ],
     "Parameters of GBRanker": [
         ("lambda_l1 in booster_params",

@@ -23,7 +23,6 @@ COMMANDS = {  # name -> summary; the rest of a command is in the file of its nam
     "predict": "score documents with a model",
     "evaluate": "measure how good a model or scores are",
     "compare": "compare rankers by cross-validation",
-    "tradeoff": "train rankers between two goals and compare them",
     "explain": "say why documents are ranked as they are",
     "report": "write a page on what a model is worth and where it fails",
     "info": "say what a model is",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 METAVARS = {str: "TEXT", int: "N", float: "X"}
-SEVERAL = {"eval_metric": "MEASURE", "constraints": "CONSTRAINT"}
+SEVERAL = {"eval_metric": "MEASURE"}
 
 
 def parameters_of(source: Callable[..., Any], *without: str) -> list[str]:

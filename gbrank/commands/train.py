@@ -13,7 +13,7 @@ For example:
   gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
   gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
   gbrank train train.parquet --model my-ranker --labels margin \
-      --constraints "ndcg@10[margin] >= 0.9 of best"
+      --objective "noisy:ndcg+0.5*noisy:ndcg[margin]"
   gbrank train clicks.txt --model my-ranker --positions positions.txt
   gbrank train train.txt --model my-ranker --checkpoint unfinished --checkpoint-rounds 20
   gbrank train train.txt --model my-ranker --plugin mine.py --objective mine
@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_file(parser, "features", "categorical", "unjudged")
     add(parser, "--model FOLDER", "where the model goes", written=check_model, required=True)
     add(parser, "--valid FILE", "validation data", dest="eval_set")
-    text = "columns of tables that are other labels, for objectives, measures and constraints: "
+    text = "columns of tables that are other labels, for objectives and measures: "
     add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
     text = "number of features in LETOR files (default: the largest index in the training data)"
     add(parser, "--n-features N", text)
@@ -124,8 +124,4 @@ def _report(ranker: GBRanker, folder: str) -> None:
     print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {done} rounds kept")
     if curve:
         print(f"validation {measure}: {ranker.best_score_:.4f}")
-    for end in ranker.constraints_:
-        print(
-            f"{end.constraint}: {end.value:.4f} of {end.target:.4f} (weight {end.multiplier:.3g})"
-        )
     print(f"model: {folder}")

@@ -101,7 +101,7 @@ class SparkGBRanker(
     validationIndicatorCol : str, optional
         A column of booleans: true in all rows of the queries to validate on.
     labels : list of str, optional
-        Columns of other labels, by whose names objectives, measures and constraints know them: see
+        Columns of other labels, by whose names objectives and measures know them: see
         `GBRanker.fit`.
     predictionCol : str
         Where `transform` writes scores; higher ranks earlier within a query.

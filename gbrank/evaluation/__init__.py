@@ -5,7 +5,6 @@ from gbrank.evaluation.compared_scores import compare_scores
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import compare_rankers, cross_validate_rankers
 from gbrank.evaluation.dataset import Dataset, LabelledDocuments
-from gbrank.evaluation.pareto import Front, Point, pareto
 from gbrank.evaluation.power import how_many_queries
 from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.scoring import make_scorer
@@ -17,11 +16,9 @@ __all__ = [
     "Comparison",
     "Dataset",
     "Fold",
-    "Front",
     "LabelledDocuments",
     "LetorFolds",
     "Outcome",
-    "Point",
     "Row",
     "Tuned",
     "compare_rankers",
@@ -29,7 +26,6 @@ __all__ = [
     "cross_validate_rankers",
     "how_many_queries",
     "make_scorer",
-    "pareto",
     "scores_from",
     "tune",
 ]

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # Chosen on validation queries: benchmarks/results/tuned.md.
 FIRST, VOTES = 5, 20  # the mean begins with so many of the best, and has so many in all
 PARTS, KEPT = 10, 75.0  # of a first fold's rounds; percentage of trials that go on after each
-UNTUNED = ("init", "constraints", "baseline", "early_stopping_rounds", "validation_fraction")
+UNTUNED = ("init", "baseline", "early_stopping_rounds", "validation_fraction")
 
 
 @functools.cache

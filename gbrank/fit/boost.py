@@ -1,7 +1,6 @@
 """A fit of trees, from its arguments to what it makes."""
 
 from contextlib import closing
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,8 +13,7 @@ from gbrank.fit.arguments import FitData, FitOptions
 from gbrank.fit.best_feature import warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import History, as_part, evaluations, kept
-from gbrank.fit.multipliers import Goal
+from gbrank.fit.loop import kept
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import warn_of_short_patience
@@ -26,9 +24,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     plan = plan_boosting(ranker, data, options)
     patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
     warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
-    if (multipliers := plan.multipliers) is not None:
-        for goal in multipliers.goals:
-            goal.curve = _curve_alone(plan, goal)
     trainer = plan.trainer()
     with closing(trainer):
         history = plan.loop(trainer).run()
@@ -46,9 +41,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             "gradients too small (a narrow sigma)?"
         )
     warn_if_behind(plan, scores)
-    outcomes = []
-    if multipliers is not None:
-        outcomes = multipliers.outcomes(history.results, history.best_round)
     return FittedTrees(
         schema=plan.schema,
         model=model,
@@ -61,7 +53,6 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         position_report=plan.positions,
         progress=progress,
         data=plan.sizes,
-        constraints=outcomes,
         **history.published(plan.sigmas),
     )
 
@@ -81,31 +72,3 @@ def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer) -> Vector:
             "learning_rate", "must be smaller: the scores that the trees came to are not finite"
         )
     return scores
-
-
-def _curve_alone(plan: BoostingPlan, goal: Goal) -> list[float]:
-    """Return what the measure of a constraint is in each round of a fit for it alone."""
-    measure = goal.constraint.of
-    on_train, on_valid = evaluations(
-        [measure],
-        plan.rows,
-        plan.valid,
-        plan.schema,
-        plan.ranker.n_jobs,
-        training=plan.on_train is not None,
-    )
-    alone = replace(
-        plan.changed(objective=goal.raised),
-        checkpoint=None,
-        callbacks=(),
-        on_train=on_train,
-        on_valid=on_valid,
-    )
-
-    def run() -> History:
-        with closing(alone.trainer()) as trainer:
-            return alone.loop(trainer).run()
-
-    history = as_part(run)
-    curve = history.results["valid_0" if plan.valid else "train"][str(measure)]
-    return curve[: history.best_round]

@@ -12,7 +12,6 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_jobs, quoted
 from gbrank.common.fields import checked, checked_fields, choice, real, whole
 from gbrank.common.threads import usable_threads
-from gbrank.fit.constraints import Constraint, get_constraints
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.rounds import check_patience
@@ -53,7 +52,6 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     sigma: Sigma | None = None
     curvature: str = "own"
     init: str | Any = None
-    constraints: Sequence[str | Constraint] | None = checked(None, get_constraints)
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
     early_stopping_rounds: int | str | None = checked(None, check_patience)
     validation_fraction: float | None = real(

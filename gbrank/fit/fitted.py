@@ -15,12 +15,11 @@ from gbrank.clicks import PositionReport
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
-from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.rounds import EvalsResult
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")
-STRUCTURES = (Progress, ConstraintOutcome, PositionReport)
+STRUCTURES = (Progress, PositionReport)
 
 
 def saved(restore: Callable[[Any], Any]) -> Any:
@@ -106,6 +105,3 @@ class FittedTrees(FittedRounds):
     extra_trees: bool | None = saved(lambda flag: flag)
     progress: Progress | None = saved(lambda given: given and Progress(**given))
     data: dict[str, dict[str, int]] = saved(dict)
-    constraints: list[ConstraintOutcome] = saved(
-        lambda given: [ConstraintOutcome(**end) for end in given]
-    )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -99,16 +99,6 @@ def evaluations(
     ]
 
 
-class Partner(Protocol):
-    """What moves the objective of a fit by its measures, as constraints do."""
-
-    def end_round(self, results: Results) -> dict[str, str]:
-        """Take note of a round, and record it in `results`; return what the bar shows."""
-
-    def merit(self, results: Results, round: int) -> float:
-        """Return what decides, before the measure, whether a round is better than another."""
-
-
 @dataclass
 class History:
     """What happened in the rounds of a fit."""
@@ -142,13 +132,6 @@ class History:
             "sigmas": np.array([sigmas[round] for round in sorted(sigmas) if round < self.done]),
         }
 
-    def last_values(self) -> dict[str, dict[str, float]]:
-        """Return the values of each set after the last round."""
-        return {
-            name: {measure: curve[-1] for measure, curve in curves.items()}
-            for name, curves in self.results.items()
-        }
-
 
 @dataclass
 class Loop:
@@ -162,7 +145,6 @@ class Loop:
     stopping: Stopping | None = None
     sigmas: dict[int, float] = field(default_factory=dict)  # by round, to be shown
     hook: GradientHook | None = None
-    partner: Partner | None = None
     callbacks: Sequence[Callback] = ()
     history: History = field(default_factory=History)
     keep: Callable[[History, bool], None] | None = None  # writes a checkpoint
@@ -213,8 +195,6 @@ class Loop:
         scores = self.trainer.valid_scores() if self.on_valid else []
         for evaluation, current in zip(self.on_valid, scores, strict=True):
             shown |= history.record(evaluation.name, evaluation.values(current))
-        if self.partner is not None:
-            shown |= self.partner.end_round(history.results)
         with interrupts_held():
             history.done += 1
             if self.on_valid:
@@ -223,23 +203,20 @@ class Loop:
 
     def _update_best(self, name: str) -> None:
         """Note the round to keep: the best one or, without early stopping, the last one."""
-        history, stopping, partner = self.history, self.stopping, self.partner
+        history, stopping, best = self.history, self.stopping, self.history.best_round
         curve = next(iter(history.results[name].values()))
-
-        def worth(round: int) -> tuple[float, float]:
-            assert stopping is not None
-            first = 0.0 if partner is None else partner.merit(history.results, round)
-            return first, stopping.mean(curve, round)
-
-        best = history.best_round
-        if stopping is None or best == 0 or worth(history.done) > worth(best):
+        if (
+            stopping is None
+            or best == 0
+            or stopping.mean(curve, history.done) > stopping.mean(curve, best)
+        ):
             history.best_round, history.best_value = history.done, curve[-1]
 
     def _last_round(self) -> Round:
         """Return what callbacks are told of the round that has just ended."""
         history, round = self.history, self.history.done - 1
         best = history.best_round if self.on_valid else history.done
-        return Round(round, self.rounds, self.sigmas[round], history.last_values(), best)
+        return Round(round, self.rounds, self.sigmas[round], history.results, best)
 
     def _keep_what_is_done(self) -> None:
         """Forget a round that was interrupted, and say how many the model keeps."""

@@ -21,10 +21,11 @@ from gbrank.fit.checkpoints import Checkpoint, fit_hashes, hash_of
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
-from gbrank.fit.multipliers import Multipliers
+from gbrank.fit.multiplier import own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, check_callbacks, stopping_of
 from gbrank.fit.start import fit_start, from_start
+from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import all_gather, all_sum, n_workers
 
 
@@ -44,7 +45,6 @@ class BoostingPlan:
     shown: bool  # whether there is a bar
     on_train: Evaluation | None
     on_valid: list[Evaluation]
-    multipliers: Multipliers | None  # of constraints
     positions: PositionReport | None  # of clicks
     baseline: int | None  # the column that trees are to be ahead of
 
@@ -66,7 +66,7 @@ class BoostingPlan:
         }
 
     def changed(self, **params: Any) -> "BoostingPlan":
-        """Return the plan of the same fit, without constraints, of a ranker with other parameters.
+        """Return the plan of the same fit, of a ranker with other parameters.
 
         What it is measured by stays.
         """
@@ -77,9 +77,7 @@ class BoostingPlan:
         settings = replace(self.settings, learning_rate=rate)
         gradients = Gradients(ranker, self.rows, settings.seed)
         gradients.go_on_from(self.start)
-        return replace(
-            self, ranker=ranker, settings=settings, gradients=gradients, multipliers=None
-        )
+        return replace(self, ranker=ranker, settings=settings, gradients=gradients)
 
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
@@ -101,8 +99,6 @@ class BoostingPlan:
         if saved is not None:
             self.sigmas.update(saved.sigmas)
             history, keep = saved.history, partial(saved.keep, trainer, self.sigmas)
-            if self.multipliers is not None:
-                self.multipliers.resume(history.results)
         return Loop(
             trainer,
             lambda round: trainer.step(self.gradients(round)),
@@ -112,7 +108,6 @@ class BoostingPlan:
             stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
             sigmas=self.sigmas,
             hook=self.gradients.hook,
-            partner=self.multipliers,
             callbacks=self.callbacks,
             history=history,
             keep=keep,
@@ -137,9 +132,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
     settings = replace(settings, n_jobs=n_jobs)
     trained = copy(ranker)  # with the objective that is trained
-    multipliers = Multipliers.of(ranker, rows, valid)
-    if multipliers is not None:
-        trained.objective = multipliers.mixture(ranker.objective)
+    trained.objective, multipliers = own_multipliers(get_objective(ranker.objective))
     gradients = Gradients(trained, rows, settings.seed)  # before a start is fitted: it may refuse
     TRAINERS[ranker.booster].check(settings, schema)
     given = {**rows.as_given(tables[0]), "categorical_feature": data.categorical_feature}
@@ -154,10 +147,6 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         scores = [part.init_score for part in (rows, *valid)] if start is not None else None
         saved.expect(hashes | {"init": hash_of(scores)})
         recorded = "train" in saved.history.results if saved.history.done else shown
-    if multipliers is not None:
-        # Of the training queries, only what the constraints need is measured.
-        measures = multipliers.measures(measures if valid or recorded else [])
-        recorded = recorded or not valid
     on_train, on_valid = evaluations(
         measures, rows, valid, schema, ranker.n_jobs, training=recorded
     )
@@ -169,12 +158,11 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         valid=valid,
         start=start,
         checkpoint=saved,
-        callbacks=callbacks,
+        callbacks=[*multipliers, *callbacks],
         gradients=gradients,
         shown=shown,
         on_train=on_train,
         on_valid=on_valid,
-        multipliers=multipliers,
         positions=report_of_positions(rows, schema.n_features, ranker.position_model == "free"),
         baseline=baseline,
     )

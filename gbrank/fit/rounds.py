@@ -22,7 +22,6 @@ AUTO = "auto"
 SHARE_OF_ROUNDS, SUM_OF_RATES = 0.25, 3.0
 SHORT = 2.0  # a patience over which rates sum to less
 
-MULTIPLIERS, VIOLATIONS = "multipliers", "violations"  # of constraints: neither is a set
 HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
 
 
@@ -38,9 +37,9 @@ class Round:
         How many there will be, if nothing ends them before.
     sigma : float
         The sigma of this round.
-    values : dict of str to dict of str to float
-        ``values["valid_0"]["ndcg@10"]`` is the measure after this round; "train" is among the sets
-        where `verbose` is set.
+    curves : dict of str to dict of str to list of float
+        ``curves["valid_0"]["ndcg@10"]`` has the measure after each round so far; "train" is among
+        the sets where `verbose` is set.
     best : int
         How many rounds the model would have if the fit ended now.
 
@@ -57,8 +56,16 @@ class Round:
     number: int
     rounds: int
     sigma: float
-    values: Mapping[str, Mapping[str, float]]
+    curves: Mapping[str, Mapping[str, Sequence[float]]]
     best: int
+
+    @property
+    def values(self) -> dict[str, dict[str, float]]:
+        """The last value of each curve: ``values["valid_0"]["ndcg@10"]``."""
+        return {
+            name: {measure: curve[self.number] for measure, curve in curves.items()}
+            for name, curves in self.curves.items()
+        }
 
 
 Callback: TypeAlias = Callable[[Round], Any]
@@ -133,9 +140,8 @@ def warn_of_short_patience(patience: int | str | None, rounds: int, rate: float)
 class EvalsResult(dict[str, dict[str, list[float]]], Tabular):
     """Values by set and measure, one a round: ``evals_result_["valid_0"]["ndcg@10"]``.
 
-    Of a fit with constraints, "multipliers" and "violations" hold a list for each constraint. It
-    prints as the dict that it is; notebooks and `to_markdown` show the first, best and last value
-    of each set and measure.
+    It prints as the dict that it is; notebooks and `to_markdown` show the first, best and last
+    value of each set and measure.
 
     Examples
     --------
@@ -174,10 +180,8 @@ class EvalsResult(dict[str, dict[str, list[float]]], Tabular):
         rows: list[tuple[str, ...]] = []
         for name, curves in self.items():
             for measure, curve in curves.items():
-                measured = name not in (MULTIPLIERS, VIOLATIONS)
-                best = (
-                    (f"{max(curve):.4f}", str(1 + int(np.argmax(curve)))) if measured else ("", "")
-                )
-                ends = f"{curve[0]:.4f}", *best, f"{curve[-1]:.4f}", str(len(curve))
-                rows.append((name, measure, *ends))
+                values = (f"{value:.4f}" for value in (curve[0], max(curve), curve[-1]))
+                first, best, last = values
+                in_round = str(1 + int(np.argmax(curve)))
+                rows.append((name, measure, first, best, in_round, last, str(len(curve))))
         return Table(HEAD, rows, words=(0, 1))

@@ -48,7 +48,6 @@ def _regression(ranker: BoostedRanker) -> BoostedRanker:
         n_estimators=max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators)),
         learning_rate=None,
         curvature="own",
-        constraints=None,
         validation_fraction=None,
         early_stopping_rounds=None,
         baseline=None,

@@ -357,7 +357,7 @@ class Exposure(RelevanceMeasure, DiscountedMeasure):
     """Share of the attention that goes to a group of documents, such as those of small sellers.
 
     Attention falls with the rank as the discount D does. The label says which documents are of the
-    group: as a constraint, ``"exposure@10[small] >= 0.3"`` with ``labels={"small": ...}``.
+    group, by name: ``exposure@10[small]`` with ``labels={"small": ...}``.
 
     Parameters
     ----------

@@ -178,29 +178,6 @@ class Objective(ABC):
         objectives, weights = zip(*terms_of(self), *terms_of(other), strict=True)
         return Mixture(objectives, weights)
 
-    def of_measure(self, measure: Measure) -> Objective | None:
-        """Return an objective of the same kind, with its default options, of another measure.
-
-        Parameters
-        ----------
-        measure : Measure
-            A measure without a label.
-
-        Returns
-        -------
-        Objective or None
-            None if there is none: this kind takes no measure, or not this one.
-
-        Examples
-        --------
-        >>> from gbrank import AP, SmoothRank, get_objective
-        >>> str(get_objective("ranknet+smooth:ndcg[margin]").of_measure(AP()))
-        'smooth:ap'
-        >>> print(get_objective("ranknet").of_measure(AP()))
-        None
-        """
-        return None
-
     @abstractmethod
     def runner(self, binding: Binding) -> Evaluator:
         """Return the evaluator of values and gradients for these labels.
@@ -391,10 +368,6 @@ class MeasureObjective(KernelObjective):
         """Say whether the measure declares what is needed of it."""
         return getattr(type(measure), cls.needs) is not None
 
-    def of_measure(self, measure: Measure) -> Objective | None:
-        """Return an objective of the same kind of another measure, if it takes that."""
-        return type(self)(measure) if self.takes(measure) else None
-
     @property
     def _measure(self) -> Measure:
         return cast(Measure, self.measure)
@@ -526,11 +499,6 @@ class Mixture(Objective):
             str(objective) if weight == 1 else f"{weight!r}*{objective}".replace(", ", ",")
             for objective, weight in terms_of(self)
         )
-
-    def of_measure(self, measure: Measure) -> Objective | None:
-        """Return an objective of the kind of the first term that takes the measure."""
-        found = (objective.of_measure(measure) for objective in self.objectives)
-        return next((objective for objective in found if objective is not None), None)
 
     def runner(self, binding: Binding) -> Evaluator:
         """Return a runner of all objectives, each on its label."""

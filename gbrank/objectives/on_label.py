@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Vector
 from gbrank.common.grammar import check_label_name
 from gbrank.data.labels import find_label, is_judged
-from gbrank.measures.measure import Measure
 from gbrank.objectives.objective import Binding, Evaluator, Facts, Mixture, Objective
 
 
@@ -72,10 +71,6 @@ class OnLabel(Objective):
 
     def _named(self, objective: str) -> str:
         return f"{objective}[{self.label}]"
-
-    def of_measure(self, measure: Measure) -> Objective | None:
-        """Return an objective of the same kind, without the label, of another measure."""
-        return self.objective.of_measure(measure)
 
     def runner(self, binding: Binding) -> Evaluator:
         """Return the runner of the documents that have the label."""

@@ -5,15 +5,12 @@
 
 from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
 from gbrank.plots.fitted_ranker import importance, learning_curves
-from gbrank.plots.goals import constraints, front
 from gbrank.plots.predictions import per_query
 from gbrank.plots.reasons import pair, query
 
 __all__ = [
     "comparison",
     "comparison_grid",
-    "constraints",
-    "front",
     "importance",
     "learning_curves",
     "pair",

@@ -44,22 +44,6 @@ def called(monkeypatch: pytest.MonkeyPatch, function: str, *argv: object) -> tup
     return args, options
 
 
-def test_tradeoff(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = "--metric map --n-estimators 7 --validation-fraction 0.4 --random-state 3 --jobs 2"
-    argv = f"tradeoff t.csv --labels margin --measure ap[margin] {options} --drop url"
-    argv += " --objective lambda:map --categorical b --weights 0.5 2"
-    (ranker, X, y), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
-    assert list(X) == ["a", "b"]
-    assert_array_equal(y, table["label"])
-    assert_array_equal(found["qid"], table["qid"])
-    assert_array_equal(found["labels"]["margin"], table["margin"])
-    expected = {"measure": "ap[margin]", "levels": None, "weights": [0.5, 2]}
-    expected |= {"validation_fraction": 0.4, "n_jobs": 2, "categorical_feature": ["b"]}
-    assert expected.items() <= found.items()
-    params = {"objective": "lambda:map", "eval_metric": "map", "n_estimators": 7, "random_state": 3}
-    assert ranker.get_params() == GBRanker(**params).get_params()
-
-
 def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "--minutes 0.5 --trials 7 --single --keep rate colsample --results r --metric map"
     options += " --n-estimators 9 --categorical b --later --folds 3"
@@ -103,13 +87,6 @@ def test_what_tune_says(
     said = output("tune", "t.csv", "--model", "m", "--drop", "url", "b")
     assert said.startswith("map of held-out queries: default 0.2500, ranker 0.5000\n")
     assert said.endswith(f"7 trials: {kept}\nmodel: m\n")
-
-
-def test_levels(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    argv = "tradeoff t.csv --labels margin --measure ap[margin] --drop url b --levels 0.8 0.9"
-    (ranker, *_), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
-    assert (found["levels"], found["weights"]) == ([0.8, 0.9], None)
-    assert ranker.get_params() == GBRanker(random_state=0).get_params()
 
 
 def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

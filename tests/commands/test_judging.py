@@ -69,19 +69,6 @@ def test_compare_on_files(folder: Path) -> None:
     assert row["n_queries"] == 10
 
 
-def test_tradeoff_by_time_and_on_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same queries are set aside here, so the same table comes."""
-    options = [*FEATURES, "--labels", "margin", "--measure", "ndcg[margin]", "--levels", "0.9"]
-    options += ["--n-estimators", "5", "--jobs", "1"]
-    assert run("tradeoff train.parquet --test test.parquet", *options) == 0
-    first = capsys.readouterr().out
-    table = pd.read_parquet("all.parquet")
-    table.assign(day=table["qid"]).to_parquet("all.parquet")
-    share = ["--time", "day", "--validation-fraction", "0.334"]
-    assert run("tradeoff all.parquet", *share, *options) == 0
-    assert capsys.readouterr().out == first
-
-
 def test_report_against_a_column_with_a_judge(folder: Path) -> None:
     """Labels of people are missing where they have not judged; training data have no judge."""
     given = {"n_estimators": 3, "n_jobs": 1}
@@ -169,11 +156,6 @@ def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixtur
         (
             "compare --data all.parquet --valid test.parquet",
             "--valid and --test must be given together",
-        ),
-        (
-            "tradeoff all.parquet --time day --test test.parquet --labels margin "
-            "--measure ndcg[margin]",
-            "--time must not be given",
         ),
         (
             "compare --data all.parquet --valid test.parquet --test test.parquet",

@@ -62,7 +62,6 @@ def content(folder: Path) -> dict[str, bytes]:
         ("compare --data t.txt --seconds-picture t.txt", "--seconds-picture"),
         ("compare --plugin plugin.py --json plugin.py", "--json"),
         ("compare --json new.svg --picture new.svg", "--json"),
-        ("tradeoff t.csv --labels a --measure ap[a] --picture t.csv", "--picture"),
         ("train folder --model folder", "--model"),
         ("train folder --model folder/new.parquet", "--model"),
         ("train t.txt --model new --valid folder --checkpoint folder", "--checkpoint"),

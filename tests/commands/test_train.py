@@ -53,7 +53,6 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     }  # fmt: skip
     options = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
     lists = ["--metric", "map", "mrr", "--metric", "ndcg@3"]
-    lists += ["--constraints", "ndcg@5 >= 0.1 of best", "map >= 0.1"]
     pairs = ["--booster-param", "max_bin=32", "--booster-param", "grow_policy=depthwise"]
     report = output(
         "train", data / "train.txt", "--model", tmp_path / "m", *options, *lists, *pairs,
@@ -64,7 +63,6 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     saved = json.loads(output("info", "--model", tmp_path / "m", "--json"))["parameters"]
     parameters |= {
         "eval_metric": ["map", "mrr", "ndcg@3"],
-        "constraints": ["ndcg@5 >= 0.1 of best", "map >= 0.1"],
         "booster_params": {"max_bin": 32, "grow_policy": "depthwise"},
         "extra_trees": False,
         "verbose": 0,

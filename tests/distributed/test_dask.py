@@ -19,7 +19,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import GBRanker, custom_objective, load_ranker, make_cubic
+from gbrank import (
+    GBRanker,
+    LambdaRank,
+    Mixture,
+    Multiplier,
+    OnLabel,
+    custom_objective,
+    load_ranker,
+    make_cubic,
+)
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
@@ -118,13 +127,14 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
 
 
 @pytest.mark.parametrize("booster", ["xgboost", pytest.param("lightgbm", marks=pytest.mark.slow)])
-def test_constraints_on_labels_by_name(client: Any, booster: str) -> None:
+def test_multipliers_and_labels_by_name(client: Any, booster: str) -> None:
     """Each worker moves the weights by the measures of all."""
     margin = np.where(X[:, 0] > 0.8, np.nan, np.round(np.abs(3 * X[:, 0])))
+    terms = [LambdaRank(), OnLabel(LambdaRank(), "margin")]
     params: dict[str, Any] = {
+        "objective": Mixture(terms, [1, Multiplier("ndcg@5[margin]", 0.8)]),
         "n_estimators": 10, "random_state": 3, "booster": booster, **LEAVES[booster],
         "eval_metric": ["ndcg@5", "ndcg@5[margin]"],
-        "constraints": ["ndcg@5[margin] >= 0.9 of best"],
     }  # fmt: skip
     local = GBRanker(n_jobs=1, **params).fit(
         X, Y, qid=QID, labels={"margin": margin}, **evaluated(np.asarray),
@@ -135,13 +145,6 @@ def test_constraints_on_labels_by_name(client: Any, booster: str) -> None:
         eval_labels=[{"margin": dask(margin[QID < 20])}],
     )  # fmt: skip
     assert_allclose(found.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
-    (end,), (expected,) = found.constraints_, local.constraints_
-    assert end.multiplier > 0
-    assert_allclose(
-        [end.best, end.value, end.multiplier],
-        [expected.best, expected.value, expected.multiplier],
-        rtol=1e-6,
-    )
     found.set_params(eval_metric="ndcg@5[margin]")
     score = found.score(dask(X), dask(Y), dask(QID), labels={"margin": dask(margin)})
     local.set_params(eval_metric="ndcg@5[margin]")

@@ -10,9 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gbrank import GBRanker, load_ranker, make_cubic, plots
-from gbrank.fit.rounds import MULTIPLIERS, VIOLATIONS, EvalsResult
 
-OF_CONSTRAINTS = MULTIPLIERS, VIOLATIONS
 X, Y, QID = make_cubic(40, n_documents=10, n_features=4, random_state=0)
 
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
@@ -47,14 +45,6 @@ def test_tables_of_measures(tmp_path: Path) -> None:
                 assert f"| {' | '.join(cells)} |" in result.to_markdown()
                 row = "".join(f"<td>{cell}</td>" for cell in cells)
                 assert f"<tr>{row}</tr>" in result._repr_html_()
-
-
-def test_constraints_have_no_best_round() -> None:
-    """Neither multipliers nor violations are better if they are large."""
-    found = EvalsResult({name: {"c": [0.0, 2.0, 1.0]} for name in (*OF_CONSTRAINTS, "valid_0")})
-    *others, measured = found.to_markdown().splitlines()[2:]
-    assert measured == "| valid_0 | c | 0.0000 | 2.0000 | 2 | 1.0000 | 3 |"
-    assert others == [f"| {name} | c | 0.0000 |  |  | 1.0000 | 3 |" for name in OF_CONSTRAINTS]
 
 
 def test_nothing_measured() -> None:

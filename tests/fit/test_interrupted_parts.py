@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from gbrank import GBRanker, make_cubic, pareto
+from gbrank import GBRanker, make_cubic
 from gbrank.fit import loop
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=3, random_state=0)
-LABELS = {"margin": abs(X[:, 0])}
-MEASURE = "ndcg[margin]"
 
 
 def ranker(**params: Any) -> GBRanker:
@@ -21,16 +19,8 @@ def ranker(**params: Any) -> GBRanker:
     return GBRanker("ranknet", **given)
 
 
-def front() -> None:
-    pareto(ranker(), X, Y, qid=QID, labels=LABELS, measure=MEASURE, n_jobs=1, progress=False)
-
-
 WHOLES: dict[str, Callable[[], object]] = {
-    "a fit for a constraint alone": lambda: ranker(constraints=[f"{MEASURE} >= 0.9 of best"]).fit(
-        X, Y, qid=QID, labels=LABELS
-    ),
     "a start": lambda: ranker(init="regression", n_estimators=40).fit(X, Y, qid=QID),
-    "a trade-off": front,
 }
 
 

@@ -1,6 +1,5 @@
 """The boosting loop by itself: which round is the best, and when it ends."""
 
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,8 +7,9 @@ import numpy as np
 import pytest
 
 from gbrank.fit.loop import History, Loop
-from gbrank.fit.multipliers import Multipliers
-from gbrank.fit.rounds import VIOLATIONS, Stopping
+from gbrank.fit.rounds import Stopping
+
+SIGMAS = dict.fromkeys(range(12), 1.0)
 
 
 class Replay:
@@ -20,7 +20,7 @@ class Replay:
     def __init__(self, values: list[float]) -> None:
         self._values, self._done = values, 0
 
-    def step(self, derivatives: Any) -> None:
+    def step(self, round: int) -> None:
         self._done += 1
 
     def train_scores(self) -> Any:
@@ -57,7 +57,7 @@ def test_the_best_round(
     values: list[float], stopping: Stopping | None, best: int, done: int
 ) -> None:
     steps: Any = Replay(values)
-    loop = Loop(steps, lambda round: None, len(values), on_valid=[steps], stopping=stopping)
+    loop = Loop(steps, steps.step, len(values), sigmas=SIGMAS, on_valid=[steps], stopping=stopping)
     history = loop.run()
     assert (history.best_round, history.done) == (best, done)
     assert history.best_value == values[best - 1]
@@ -69,28 +69,9 @@ def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) 
     steps: Any = Replay([0.9] + 11 * [0.1])
     hook: Any = SimpleNamespace(begin=begin, end_start=None, sigmas={})
     history = Loop(
-        steps, lambda round: None, 12, on_valid=[steps], stopping=Stopping(3), hook=hook
+        steps, steps.step, 12, sigmas=SIGMAS, on_valid=[steps], stopping=Stopping(3), hook=hook
     ).run()
     assert (history.best_round, history.done) == (1, done)
-
-
-def test_the_best_round_is_feasible_if_there_is_one() -> None:
-    """Of the two rounds in which the constraint holds, the better one."""
-    steps: Any = Replay([0.9, 0.5, 0.6, 0.7])
-    violations = iter([0.2, 0.0, 0.0, 0.1])
-
-    def end_round(results: dict[str, Any]) -> dict[str, str]:
-        results.setdefault(VIOLATIONS, {}).setdefault("it", []).append(next(violations))
-        return {}
-
-    partner: Any = SimpleNamespace(
-        end_round=end_round, merit=partial(Multipliers.merit, SimpleNamespace())
-    )
-    history = Loop(
-        steps, lambda round: None, 4, on_valid=[steps], stopping=Stopping(10),
-        partner=partner,
-    ).run()  # fmt: skip
-    assert (history.best_round, history.best_value) == (3, 0.6)
 
 
 def test_a_start_had_ended_before_the_checkpoint() -> None:
@@ -99,6 +80,6 @@ def test_a_start_had_ended_before_the_checkpoint() -> None:
     ends: list[int] = []
     hook: Any = SimpleNamespace(begin=3, end_start=lambda round: ends.append(round) or 2 * round)
     loop = Loop(
-        steps, lambda round: None, 12, hook=hook, history=History(done=4, start_ended=3)
+        steps, steps.step, 12, sigmas=SIGMAS, hook=hook, history=History(done=4, start_ended=3)
     )  # fmt: skip
     assert (loop.run().done, ends) == (6, [3])

@@ -322,16 +322,14 @@ def test_no_initial_scores_besides() -> None:
 
 
 def test_the_regression_has_weights_categories_and_no_baseline() -> None:
-    """It learns from the data of the fit; constraints and other options are of the ranker alone."""
+    """It learns from the data of the fit; other options are of the ranker alone."""
     code = np.random.default_rng(0).integers(0, 7, len(Y))
     labels = np.array([0, 3, 1, 4, 0, 2, 1])[code]
     frame = pd.DataFrame({"c": np.array(list("abcdefg"))[code], "x": X[:, 0]})
     margin = {"margin": np.where(X[:, 0] > 0.5, np.nan, X[:, 0] + 1)}
     made = ranker(
-        "ranknet", init="regression", constraints=["ndcg[margin] >= 0.5 of best"], baseline="x",
+        "ranknet", init="regression", baseline="x",
         n_estimators=10, validation_fraction=0.3, eval_metric="ndcg[margin]",
     )  # fmt: skip
     made.fit(frame, labels, qid=QID, categorical_feature=["c"], labels=margin)
-    assert made.constraints_
-    assert made.init_.constraints_ == []
     assert made.init_._schema.categorical == [0]

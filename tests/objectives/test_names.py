@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from gbrank import AP, get_measure, get_objective
-from gbrank.fit.constraints import get_constraint
+from gbrank import get_measure, get_objective
 
 
 @pytest.mark.parametrize(
@@ -54,22 +53,6 @@ def test_options_and_measures_that_are_meant(get: Any, asked: str, meant: str) -
     """Misspelt options of objectives and measures, and measures."""
     with pytest.raises(ValueError, match=re.escape(f"Did you mean '{meant}'?")):
         get(asked)
-
-
-def test_the_same_kind_of_another_measure() -> None:
-    """Of what a mixture or a named label wraps; none where no term takes the measure."""
-    for text, expected in {
-        "approx:ndcg": "approx:ap",
-        "approx:ndcg[m]": "approx:ap",
-        "ranknet+0.5*noisy:ndcg[m]": "noisy:ap",
-        "soft:ndcg+tie:ndcg": "tie:ap",
-    }.items():
-        assert str(get_objective(text).of_measure(AP())) == expected
-    for text in ("ranknet", "listnet[m]", "soft:ndcg", "pointwise+soft:ndcg[m]"):
-        assert get_objective(text).of_measure(AP()) is None
-    constraint = get_constraint("ndcg@10[m] >= 0.5")
-    assert str(constraint.objective(get_objective("approx:ap[other]"))) == "approx:ndcg[m]"
-    assert str(constraint.objective(get_objective("ranknet[other]"))) == "noisy:ndcg[m]"
 
 
 def test_nothing_is_suggested_that_is_far() -> None:

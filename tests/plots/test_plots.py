@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from gbrank import NDCG, GBRanker, cross_validate_rankers, make_cubic, plots
-from gbrank.evaluation import Comparison, Front, Point, Row
+from gbrank.evaluation import Comparison, Row
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
 from gbrank.fit.loop import as_part
 from gbrank.plots.style import legend
@@ -286,7 +286,6 @@ def test_names_are_shown_as_they_are(name: str) -> None:
     compared: Any = SimpleNamespace(
         baseline=name, measures=[name], summary=lambda _: rows, blocks=lambda _: [rows]
     )
-    point = Point(name, GBRanker(), (0.5, 0.5), ((0.4, 0.6), (0.4, 0.6)))
     ranker = as_part(lambda: fitted(n_estimators=2))
     ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}
     both = [1, 0, 2], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0]
@@ -294,7 +293,6 @@ def test_names_are_shown_as_they_are(name: str) -> None:
         "pair": (plots.pair(reasons), f"{name}:  {name} | {name}"),
         "query": (plots.query(listed), f"2 documents, {name} 0.5000"),
         "comparison": (plots.comparison(compared), name),
-        "front": (plots.front(Front((name, name), [point])), name),
         "queries": (plots.per_query(*both, group=[3], names=(name, "b")), f"ndcg@10 of {name}"),
         "curves": (plots.learning_curves(ranker), name),
     }

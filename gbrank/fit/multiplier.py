@@ -1,0 +1,125 @@
+"""A weight in a mixture that grows while a measure lacks a level: the method of multipliers."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import overload
+
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.checks import check_number, listed, quoted
+from gbrank.fit.rounds import Round
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import get_measure
+from gbrank.objectives.objective import Mixture, Objective
+
+# Chosen on validation queries of WikiQA and of artificial data.
+SUM_OF_STEPS, DAMPING = 600.0, 40.0
+
+
+@dataclass(repr=False, unsafe_hash=True)
+class Multiplier:
+    r"""The weight of a term of a `Mixture`, which grows while a measure is below a level.
+
+    With d_t what the measure lacks after round t of T, the weight of the next round is
+
+    .. math:: w_{t+1} = \max(0, \lambda_t + 40\, d_t), \qquad
+              \lambda_t = \max(0, \lambda_{t-1} + \tfrac{600}{T}\, d_t),
+
+    and 0 in the first round: an augmented Lagrangian. Each fit of a GBRanker begins anew, and tells
+    the multipliers of its objective what it measures. As one of its `callbacks`, a multiplier of
+    yours is told as well, so that you can read `weight`.
+
+    Parameters
+    ----------
+    measure : Measure or str
+        What must reach the level, such as "ndcg@10[margin]": one of the ranker's `eval_metric`.
+    level : float above 0
+        What it must reach.
+    data : str
+        Where it is measured: a validation set, or "train" where `verbose` is set.
+
+    Attributes
+    ----------
+    weight : float
+        The weight of the next round.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure. In a fit that does not measure it, or not on these data; and in
+        a hook or a LinearRanker, which do not tell.
+
+    References
+    ----------
+    M. Momma, A. Bagheri Garakani, Y. Sun. Multi-objective relevance ranking. SIGIR eCom 2019.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, Mixture, Multiplier, NoisyLambdaRank, OnLabel, make_cubic
+    >>> X, y, qid = make_cubic(60, n_documents=10, n_features=5, random_state=0)
+    >>> terms = [NoisyLambdaRank(), OnLabel(NoisyLambdaRank(), "margin")]
+    >>> ranker = GBRanker(
+    ...     Mixture(terms, [1, Multiplier("ndcg@10[margin]", 0.8)]),
+    ...     eval_metric=["ndcg@10", "ndcg@10[margin]"],
+    ...     validation_fraction=0.3,
+    ...     random_state=0,
+    ... )
+    >>> result = ranker.fit(X, y, qid=qid, labels={"margin": abs(X[:, 0])}).evals_result_
+    >>> round(result["valid_0"]["ndcg@10[margin]"][-1], 1)
+    0.8
+    """
+
+    measure: Measure | str
+    level: float
+    data: str = "valid_0"
+    weight: float | None = field(default=None, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.measure = get_measure(self.measure)
+        self.level = check_number(self.level, "level", 0, open_low=True)
+
+    def __repr__(self) -> str:
+        """Return the call that makes the same multiplier."""
+        data = "" if self.data == "valid_0" else f", {self.data!r}"
+        return f"Multiplier({str(self.measure)!r}, {self.level!r}{data})"
+
+    @overload
+    def __call__(self, round: Round) -> None: ...
+    @overload
+    def __call__(self, round: int, rounds: int | None = None) -> float: ...
+    def __call__(self, round: Round | int, rounds: int | None = None) -> float | None:
+        """Return the weight in a round, as a schedule; or set the next one's, as a callback."""
+        if isinstance(round, Round):
+            self.weight = self._next_weight(round)
+            return None
+        if self.weight is None:
+            demand = "must be the weight of a term in the objective of a GBRanker, which measures"
+            raise ArgumentError(repr(self), demand)
+        return self.weight
+
+    def _next_weight(self, round: Round) -> float:
+        if self.data not in round.curves:
+            ways = "eval_set=, validation_fraction= or, for 'train', verbose=1"
+            demand = f"must be one of the sets that the fit measures: pass {ways}"
+            raise ArgumentError(f"data of {self}", demand, quoted(self.data))
+        curves, measure = round.curves[self.data], str(self.measure)
+        if measure not in curves:
+            demand = f"must hold {measure!r}, which {self} is of"
+            raise ArgumentError("eval_metric", demand, listed(curves))
+        multiplier = lack = 0.0
+        for value in curves[measure][: round.number + 1]:
+            lack = self.level - value
+            multiplier = max(0.0, multiplier + SUM_OF_STEPS / round.rounds * lack)
+        return max(0.0, multiplier + DAMPING * lack)
+
+
+def own_multipliers(objective: Objective) -> tuple[Objective, list[Multiplier]]:
+    """Return an objective for one fit, and its multipliers, which no other fit tells anything."""
+    if not isinstance(objective, Mixture):
+        return objective, []
+    weights = [copy(one) if isinstance(one, Multiplier) else one for one in objective.weights or ()]
+    multipliers = [weight for weight in weights if isinstance(weight, Multiplier)]
+    for multiplier in multipliers:
+        multiplier.weight = 0.0
+    return (replace(objective, weights=weights) if multipliers else objective), multipliers

@@ -1,0 +1,228 @@
+"""The weight of a term that grows while a measure lacks its level."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+from gbrank import (
+    GBRanker,
+    LambdaRank,
+    LinearRanker,
+    Mixture,
+    Multiplier,
+    OnLabel,
+    QueryKFold,
+    RankNet,
+    get_objective,
+    lightgbm_fobj,
+    load_ranker,
+    make_cubic,
+)
+from gbrank.fit.rounds import Round
+
+X, Y, QID = make_cubic(80, n_documents=12, n_features=6, random_state=0)
+MARGIN = np.digitize(X[:, 0], [-0.6, -0.2, 0.2, 0.6]).astype(float)
+TRAIN, VALID = QID < 60, QID >= 60
+DATA: dict[str, Any] = {
+    "X": X[TRAIN], "y": Y[TRAIN], "qid": QID[TRAIN], "labels": {"margin": MARGIN[TRAIN]},
+    "eval_set": [(X[VALID], Y[VALID])], "eval_qid": [QID[VALID]],
+    "eval_labels": [{"margin": MARGIN[VALID]}],
+}  # fmt: skip
+MEASURE = "ndcg@10[margin]"
+TERMS = [LambdaRank(), OnLabel(LambdaRank(), "margin")]
+
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+def ranker(multiplier: Any, terms: Any = TERMS, **params: Any) -> GBRanker:
+    """Return a ranker of two goals."""
+    given: dict[str, Any] = {
+        "n_estimators": 60, "learning_rate": 0.1, "random_state": 0, "n_jobs": 1,
+        "min_child_samples": 5, "eval_metric": ["ndcg@10", MEASURE],
+    }  # fmt: skip
+    return GBRanker(Mixture(terms, [1, multiplier]), **given | params)
+
+
+def weights(values: list[float], level: float) -> list[float]:
+    """Return the weight after each round, by the formula."""
+    summed, result = 0.0, []
+    for value in values:
+        summed = max(0.0, summed + 600 / len(values) * (level - value))
+        result.append(max(0.0, summed + 40 * (level - value)))
+    return result
+
+
+@boosters
+def test_weights_follow_from_what_is_lacking(booster: str) -> None:
+    """By the formula; and trees that are grown with these weights are the same trees."""
+    told, level, own = Multiplier(MEASURE, 0.85), 0.85, []
+    fitted = ranker(told, booster=booster).fit(
+        **DATA, callbacks=[told, lambda _: own.append(told.weight)]
+    )
+    expected = weights(fitted.evals_result_["valid_0"][MEASURE], level)
+    assert_allclose(own, expected, rtol=1e-12)
+    assert 0 == min(own) < max(own)
+    scheduled = ranker(lambda round, rounds: [0.0, *own][round], booster=booster).fit(**DATA)
+    assert_array_equal(fitted.predict(X), scheduled.predict(X))
+
+
+@boosters
+@pytest.mark.parametrize("level", [0.75, 0.85, 0.95])
+def test_the_level_is_reached(booster: str, level: float) -> None:
+    """And little more; the first goal alone is far from it."""
+    fitted = ranker(Multiplier(MEASURE, level), booster=booster).fit(**DATA)
+    assert fitted.evals_result_["valid_0"][MEASURE][-1] == pytest.approx(level, abs=0.015)
+    alone = ranker(1e-9, booster=booster).fit(**DATA).evals_result_["valid_0"][MEASURE][-1]
+    assert alone < 0.7
+
+
+def test_a_level_that_the_first_goal_has_costs_nothing() -> None:
+    """The weight is 0 in all rounds but some of the first."""
+    told, own = Multiplier("ndcg@10", 0.5), []
+    ranker(told).fit(**DATA, callbacks=[told, lambda _: own.append(told.weight)])
+    assert own[-50:] == [0.0] * 50
+
+
+def test_training_queries() -> None:
+    """Where verbose has them measured."""
+    told = Multiplier(MEASURE, 0.85, data="train")
+    fitted = ranker(told, verbose=1).fit(**DATA)
+    assert fitted.evals_result_["train"][MEASURE][-1] == pytest.approx(0.85, abs=0.015)
+
+
+def test_each_fit_begins_anew() -> None:
+    """After another fit, on other data, as a clone, in threads at once: the same bits."""
+    multiplier = Multiplier(MEASURE, 0.85)
+    one = ranker(multiplier)
+    expected = one.fit(**DATA, callbacks=[multiplier]).predict(X)
+    assert multiplier.weight > 0
+    one.fit(X[VALID], Y[VALID], qid=QID[VALID], labels={"margin": MARGIN[VALID]},
+            eval_set=[(X, Y)], eval_qid=[QID], eval_labels=[{"margin": MARGIN}])  # fmt: skip
+    again = [one, clone(one), pickle.loads(pickle.dumps(one)), ranker(multiplier)]
+    with ThreadPoolExecutor(4) as threads:
+        for scores in threads.map(lambda other: other.fit(**DATA).predict(X), again):
+            assert_array_equal(scores, expected)
+
+
+@pytest.mark.slow
+def test_cross_validation() -> None:
+    """In processes, with clones: as by hand."""
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(6)]).assign(margin=MARGIN)
+    one = ranker(Multiplier(MEASURE, 0.85), validation_fraction=0.3, n_estimators=20)
+    params: dict[str, Any] = {"qid": QID, "labels": ["margin"]}
+    splits = list(QueryKFold(3).split(X, Y, QID))
+    with config_context(enable_metadata_routing=True):
+        one.set_fit_request(labels=True).set_score_request(labels=False)
+        found = cross_val_score(one, frame, Y, cv=splits, params=params, n_jobs=2)
+    for score, (train, test) in zip(found, splits, strict=True):
+        one.fit(frame.iloc[train], Y[train], qid=QID[train], labels=["margin"])
+        assert one.score(frame.iloc[test], Y[test], QID[test]) == score
+
+
+def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    """The weight of the next round follows from what is recorded."""
+
+    def killed(round: Round) -> None:
+        if round.number == 17:
+            raise RuntimeError("killed")
+
+    options: dict[str, Any] = {"checkpoint": tmp_path, "checkpoint_rounds": 1}
+    with pytest.raises(RuntimeError):
+        ranker(Multiplier(MEASURE, 0.85)).fit(**DATA, **options, callbacks=[killed])
+    rounds: list[int] = []
+    again = ranker(Multiplier(MEASURE, 0.85)).fit(
+        **DATA, **options, callbacks=[lambda round: rounds.append(round.number)]
+    )
+    assert rounds[0] == 16
+    assert_array_equal(again.predict(X), ranker(Multiplier(MEASURE, 0.85)).fit(**DATA).predict(X))
+    with pytest.raises(ValueError, match="these were others: objective"):
+        ranker(Multiplier(MEASURE, 0.8)).fit(**DATA, **options)
+
+
+def test_after_a_start() -> None:
+    """An objective that begins with RankNet has the weights from the first round on."""
+    terms = [get_objective("approx:ndcg"), get_objective("approx:ndcg[margin]")]
+    told, own = Multiplier(MEASURE, 0.85), []
+    fitted = ranker(told, terms).fit(**DATA, callbacks=[told, lambda _: own.append(told.weight)])
+    values = fitted.evals_result_["valid_0"][MEASURE]
+    assert_allclose(own, weights(values, 0.85), rtol=1e-12)
+    assert values[-1] == pytest.approx(0.85, abs=0.02)
+
+
+def test_texts() -> None:
+    """What is printed makes an equal one; a saved ranker predicts, and says what it was."""
+    for multiplier in (Multiplier(MEASURE, 0.85), Multiplier("ap", 0.1, "train")):
+        made = eval(repr(multiplier))
+        assert made == multiplier
+        assert (repr(made), hash(made)) == (repr(multiplier), hash(multiplier))
+    assert repr(Multiplier("ndcg@10[m]", 1)) == "Multiplier('ndcg@10[m]', 1.0)"
+    assert Multiplier("ap", 0.1) != Multiplier("ap", 0.2)
+
+
+def test_saved(tmp_path: Path) -> None:
+    fitted = ranker(Multiplier(MEASURE, 0.85), n_estimators=5).fit(**DATA)
+    fitted.save(tmp_path)
+    loaded = load_ranker(tmp_path)
+    assert_array_equal(loaded.predict(X), fitted.predict(X))
+    assert "Multiplier('ndcg@10[margin]'" in loaded.objective
+    with pytest.raises(ValueError, match="Multiplier"):
+        loaded.fit(**DATA)
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "params", "message"),
+    [
+        (Multiplier("ap", 0.5), {}, r"eval_metric must hold 'ap', .*Multiplier\('ap', 0.5\).*ndcg"),
+        (Multiplier(MEASURE, 0.5, "train"), {}, r"data of Multiplier.*verbose=1.*got 'train'"),
+        (Multiplier(MEASURE, 0.5, "valid_1"), {}, "data of Multiplier.*eval_set=.*got 'valid_1'"),
+    ],
+)
+def test_what_a_fit_does_not_measure(multiplier: Any, params: Any, message: str) -> None:
+    """The measure, or the set, by name."""
+    with pytest.raises(ValueError, match=message):
+        ranker(multiplier, **params).fit(**DATA)
+
+
+def test_without_validation_queries() -> None:
+    alone = {name: DATA[name] for name in ("X", "y", "qid", "labels")}
+    with pytest.raises(ValueError, match="validation_fraction"):
+        ranker(Multiplier(MEASURE, 0.5)).fit(**alone)
+    fitted = ranker(Multiplier(MEASURE, 0.85), validation_fraction=0.3).fit(**alone)
+    assert fitted.evals_result_["valid_0"][MEASURE][-1] == pytest.approx(0.85, abs=0.03)
+
+
+def test_where_nobody_tells_what_is_measured() -> None:
+    """Hooks and linear rankers; also not where a multiplier is the only weight."""
+    objective = Mixture([LambdaRank(), RankNet()], [1, Multiplier("ndcg@10", 0.5)])
+    data = lgb.Dataset(X, Y, group=[12] * 80)
+    options = {"objective": lightgbm_fobj(objective), "verbosity": -1}
+    with pytest.raises(ValueError, match="must be the weight of a term in the objective of a GBR"):
+        lgb.train(options, data, 2)
+    with pytest.raises(ValueError, match="must be the weight of a term in the objective of a GBR"):
+        LinearRanker(objective, solver="sgd").fit(X, Y, qid=QID)
+    both = Mixture(TERMS, [Multiplier("ndcg@10", 0.5), Multiplier(MEASURE, 0.5)])
+    with pytest.raises(ValueError, match="weights in round 0 must have a sum above 0"):
+        ranker(1).set_params(objective=both).fit(**DATA)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ndgc", 0.5), "unknown measure 'ndgc'"),
+        (("ndcg", 0), "level must be a number above 0"),
+        (("ndcg", "half"), "level must"),
+    ],
+)
+def test_bad_arguments(arguments: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        Multiplier(*arguments)
