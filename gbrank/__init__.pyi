@@ -46,6 +46,7 @@ from .measures.measure_registry import register_measure as register_measure
 from .measures.pairwise import KendallTau as KendallTau
 from .measures.pairwise import PairwiseCorrect as PairwiseCorrect
 from .objectives.approxrank import ApproxRank as ApproxRank
+from .objectives.gain_regression import GainRegression as GainRegression
 from .objectives.hinge import RankSVM as RankSVM
 from .objectives.hinge import SquaredHinge as SquaredHinge
 from .objectives.lambdarank import LambdaRank as LambdaRank
@@ -61,8 +62,6 @@ from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives
 from .objectives.objective_registry import register_objective as register_objective
 from .objectives.on_label import OnLabel as OnLabel
-from .objectives.pointwise import GainRegression as GainRegression
-from .objectives.pointwise import Pointwise as Pointwise
 from .objectives.slam import SLAM as SLAM
 from .objectives.smoothap import SmoothAP as SmoothAP
 from .objectives.smoothrank import SmoothRank as SmoothRank

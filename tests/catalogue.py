@@ -27,8 +27,8 @@ An objective is a loss of each query's scores; training minimises it. Where a st
 MEASURE, any of the measures that the entry names may stand, as in `lambda:ndcg@10`. Options stand
 in parentheses behind the name, as in `lambda(truncation=30):ndcg`, or go to the class.
 
-A plus mixes objectives: `lambda:ndcg+pointwise` with equal weights,
-`0.2*lambda:ndcg+0.8*pointwise` with others, `linear(1,0)*listnet+linear(0,1)*lambda:ndcg` with
+A plus mixes objectives: `lambda:ndcg+listmle` with equal weights,
+`0.2*lambda:ndcg+0.8*listmle` with others, `linear(1,0)*listnet+linear(0,1)*lambda:ndcg` with
 weights that follow schedules of the rounds.
 
 In the formulas, s is a document's score, y its label, r its rank from 1, m the number of the

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from gbrank import Queries, get_objective
 from gbrank.engine.driver import Runner
-from gbrank.objectives import approxrank, lambdarank, smoothap
+from gbrank.objectives import approxrank, lambdarank
 
 # Kernels of long lists.
-SWEPT = (lambdarank.swept_pairs, approxrank.swept_measure, smoothap.swept_average_precision)
+SWEPT = (lambdarank.swept_pairs, approxrank.swept_measure)
 Vector = NDArray[np.float64]
 LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]
 SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first", "equal"]
@@ -27,10 +27,7 @@ SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first"
 def long_ones(names: Iterable[str]) -> list[Any]:
     """Return names as parameters of a test, slow where their kernel of long lists is."""
     slow = pytest.mark.slow
-    return [
-        pytest.param(name, marks=slow) if name.startswith(("approx", "smoothap")) else name
-        for name in names
-    ]
+    return [pytest.param(name, marks=slow) if name.startswith("approx") else name for name in names]
 
 
 def runner(

@@ -32,7 +32,7 @@ PLAIN: dict[str, Any] = {
 LARGE = SLOW | {"learning_rate": 0.02, "num_leaves": 63, "min_child_samples": 20}
 OBJECTIVES = (
     "lambda:ndcg", "noisy:ndcg", "lambda:ndcg+ranknet", "noisy:ndcg+ranknet", "lambda:ndcg+listmle",
-    "listmle", "ranknet", "tie:ndcg", "xendcg", "listnet", "pointwise", "lambda:ndcg@10",
+    "listmle", "ranknet", "tie:ndcg", "xendcg", "listnet", "lambda:ndcg@10",
     "lambda(normalize=lightgbm):ndcg",
 )  # fmt: skip
 

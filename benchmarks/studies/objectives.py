@@ -22,7 +22,6 @@ OTHERS = (
     "ranksvm",
     "squared_hinge",
     "regression",
-    "pointwise",
 )
 BUILT_IN = ("lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg")
 
@@ -30,7 +29,7 @@ if __name__ == "__main__":
     names = [
         *BUILT_IN,
         *(f"{name}:ndcg" for name in MEASURED),
-        *(f"{name}:ndcg+pointwise" for name in MEASURED),
+        *(f"{name}:ndcg+listmle" for name in MEASURED),
         *OTHERS,
     ]
     study("objectives", TEXT, {name: name for name in names}, baseline=BUILT_IN[0])

@@ -426,8 +426,8 @@ class Mixture(Objective):
 
     Examples
     --------
-    >>> from gbrank import LambdaRank, Pointwise, Queries
-    >>> bound = (LambdaRank() + Pointwise()).bind([1, 0], Queries.from_sizes([2]))
+    >>> from gbrank import LambdaRank, ListMLE, Queries
+    >>> bound = (LambdaRank() + ListMLE()).bind([1, 0], Queries.from_sizes([2]))
     >>> gradient, curvature = bound.gradients([0.0, 0.0])
     >>> gradient.round(4).tolist(), curvature.round(4).tolist()
     ([-2.0, 2.0], [1.0, 1.0])

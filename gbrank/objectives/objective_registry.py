@@ -1,7 +1,7 @@
 """The registry of objectives, and objectives from their text and from users' functions.
 
 ``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
-to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"`` a mixture.
+to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+listmle"`` a mixture.
 """
 
 from collections.abc import Callable
@@ -153,7 +153,7 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     objective : str, Objective or callable
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
         options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes several by
-        their weights, as in "lambda:ndcg+pointwise", "0.7*lambda:ndcg+0.3*pointwise" or, with
+        their weights, as in "lambda:ndcg+listmle", "0.7*lambda:ndcg+0.3*listmle" or, with
         schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg"; ``"[label]"`` names the label of a
         term, as in "lambda:ndcg+0.3*lambda:dcg[margin]". An objective is returned as it is; a
         callable is taken as by `custom_objective`.

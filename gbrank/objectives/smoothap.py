@@ -1,32 +1,20 @@
-"""SmoothAP: average precision of soft ranks, pair by pair or, in longer lists, by sweeps."""
+"""SmoothAP: average precision of soft ranks, pair by pair."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Positions, Vector
+from gbrank.common.arrays import Vector
 from gbrank.common.fields import flag, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
-from gbrank.engine.structures import head_of, slice_of
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
-from gbrank.numerics.sweeps import (
-    LOGISTIC,
-    RANK_FORCES,
-    PairWeights,
-    SweepWork,
-    add_sums,
-    sweep_pairs,
-)
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
 from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
-
-# Up to this many documents, all pairs are summed one by one: the measured break-even point.
-LONGEST_DIRECT = 1000
 
 
 class SmoothAPParameters(NamedTuple):
@@ -50,18 +38,6 @@ class PairWork(NamedTuple):
     precisions: Vector
 
 
-class SweptAPWork(NamedTuple):
-    """The work arrays of `swept_average_precision`; those after `pairs` are of what is swept."""
-
-    pairs: PairWork
-    scores: Vector
-    values: Vector
-    heads: Positions
-    out: Derivatives
-    delta: SeparableDelta
-    sweep: SweepWork
-
-
 def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
 
@@ -73,7 +49,9 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
     work: PairWork = query.work
     if all_alike(x):
         return 0.0
-    _start(s.size, query.parameters.own, work)
+    for i in range(s.size):
+        work.ranks[i] = 1.0
+        work.precisions[i] = query.parameters.own
     _add_ranks(s, sigma, x, work)
     loss = _to_precisions(x, query.ranking.scale, work)
     if out.gradient.size > 0:
@@ -81,33 +59,6 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
     return loss
-
-
-def swept_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `smooth_average_precision`, by sweeps."""
-    s, x, sigma = query.scores, query.ranking.gains, query.sigma
-    work: SweptAPWork = query.work
-    if all_alike(x):
-        return 0.0
-    _start(s.size, query.parameters.own, work.pairs)
-    ones, first = slice_of(work.pairs.up, 0, s.size), query.ranking.first
-    for own in range(2):
-        sums = work.pairs.precisions if own else work.pairs.ranks
-        add_sums(s, sigma, first, x if own else ones, LOGISTIC, sums)
-    loss = _to_precisions(x, query.ranking.scale, work.pairs)
-    if out.gradient.size > 0:
-        _sweep(s, sigma, x, work, out)
-        bound_steps(LONGEST_STEP, out)
-        to_score_units(sigma, out)
-    return loss
-
-
-@inline
-def _start(m: int, own: float, work: PairWork) -> None:
-    """Count each document in its ranks; in those among relevant ones, as `own`."""
-    for i in range(m):
-        work.ranks[i] = work.up[i] = 1.0
-        work.precisions[i] = own
 
 
 @inline
@@ -163,47 +114,6 @@ def _add_forces(s: Vector, sigma: float, x: Vector, work: PairWork, out: Derivat
         out.curvature[i] += own_curvature
 
 
-@inline
-def _sweep(s: Vector, sigma: float, x: Vector, work: SweptAPWork, out: Derivatives) -> None:
-    """Do as `_add_forces`, by sweeps.
-
-    A pair of a relevant and an irrelevant document has weight a P, of the former; then, among
-    relevant documents alone, a pair has the difference of their a (1 − P) as weight.
-    """
-    shares, precisions = work.pairs.ranks, work.pairs.precisions
-    scores, values, heads, delta = work.scores, work.values, work.heads, work.delta
-    for alone in range(2):
-        n = 0
-        for i in range(s.size):
-            if alone and x[i] == 0:
-                continue
-            pull = shares[i] * precisions[i]  # 0 if it is irrelevant
-            tied = n > 0 and scores[n - 1] == s[i]
-            scores[n] = s[i]
-            heads[n] = heads[n - 1] if tied else n
-            values[n] = pull - shares[i] if alone else x[i]
-            delta.upper[n] = 1.0 if alone else pull
-            delta.share[n] = 0.0 if alone else 1.0 - x[i]
-            delta.lower[n] = 0.0 if alone else pull
-            # Of tied documents the relevant ones stand first, and are alike.
-            delta.inside[n] = delta.inside[n - 1] if tied else delta.upper[n]
-            work.out.gradient[n] = 0.0
-            work.out.curvature[n] = 0.0
-            n += 1
-        sweep_pairs(
-            slice_of(scores, 0, n), sigma, slice_of(heads, 0, n), slice_of(values, 0, n),
-            PairWeights(unit=False, separable=True), delta, RANK_FORCES, work.sweep,
-            head_of(work.out, n),
-        )  # fmt: skip
-        n = 0
-        for i in range(s.size):
-            if alone and x[i] == 0:
-                continue
-            out.gradient[i] += work.out.gradient[n]
-            out.curvature[i] += work.out.curvature[n]
-            n += 1
-
-
 @register_objective
 @dataclass(frozen=True)
 class SmoothAP(KernelObjective):
@@ -247,7 +157,6 @@ class SmoothAP(KernelObjective):
         formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
         "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
         source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
-        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
         sigma=ANNEALED,
         start="ranknet",
     )
@@ -264,7 +173,4 @@ class SmoothAP(KernelObjective):
             terms,
             parameters=SmoothAPParameters(0.5 if self.as_printed else 1.0),
             work=PairWork,
-            other_kernel=swept_average_precision,
-            other_work=SweptAPWork,
-            others=queries.sizes > LONGEST_DIRECT,
         )

@@ -15,8 +15,8 @@ from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import LinearRanker, compare_rankers, make_cubic
 from gbrank.evaluation import Comparison, Dataset
 
-TABLES = ("curvature", "discounts", "ideas", "measures", "mixtures")
-TABLES += ("objectives", "sigma", "strength", "truncation")
+TABLES = ("curvature", "discounts", "ideas", "measures")
+TABLES += ("objectives", "sigma", "truncation")
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ CASES = {
     "both": {"subsample": 0.4, "colsample": 0.6, "learning_rate": 0.5},
     "spread": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
     "noise": {"objective": "noisy:ndcg"},
-    "mixture": {"objective": "lambda:ap+pointwise", "sigma": lambda round, _: 1 / (1 + round)},
+    "mixture": {"objective": "lambda:ap+listmle", "sigma": lambda round, _: 1 / (1 + round)},
     "stopping": {"early_stopping_rounds": 2, "learning_rate": 1.0, "n_estimators": 30},
     "stopping by means": {
         "early_stopping_rounds": "auto",

@@ -175,7 +175,7 @@ def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
     assert_allclose(*starts, rtol=1e-9)
     assert_allclose(both.sigmas_[:10], alone.sigmas_[:10])
     assert both.sigmas_[-1] < both.sigmas_[10]
-    assert fitted(ranker("smooth:ndcg+pointwise")).init_ is None
+    assert fitted(ranker("smooth:ndcg+listmle")).init_ is None
     for objective in ("smooth:ndcg", "smooth:ndcg+smooth:ap"):
         with pytest.raises(ValueError, match="initial scores must differ within queries"):
             fitted(ranker(objective, init="zero"))

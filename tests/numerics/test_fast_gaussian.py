@@ -26,7 +26,6 @@ Vector = NDArray[np.float64]
 NAMES = [
     "smooth:ndcg", "smooth:ndcg@5", "smooth:dcg(gain=linear)", "smooth:ap", "smooth:ap@4",
     "smooth:rr", "smooth:err", "smooth:rbp", "smooth:precision@3", "smooth:wta",
-    "smoothap", "smoothap(threshold=2)",
 ]  # fmt: skip
 NOTHING = 1e-18  # of a measure of which the best order is worth about 1
 lists = st.tuples(
@@ -50,7 +49,7 @@ def assert_agreement(name: str, labels: Vector, scores: Vector, sigma: float) ->
     boxed, direct = (runner(name, labels, way) for way in (False, True))
     loss = direct.values(scores, sigma)
     assert boxed.values(scores, sigma) == pytest.approx(loss, rel=1e-9, abs=NOTHING)
-    width = sigma if name.startswith("smoothap") else np.sqrt(sigma)
+    width = np.sqrt(sigma)
     for actual, expected, unit in zip(
         boxed.gradients(scores, sigma, 0, np.empty(0)),
         direct.gradients(scores, sigma, 0, np.empty(0)),
@@ -73,7 +72,7 @@ def test_agreement(name: str, case: Any) -> None:
     assert_agreement(name, labels, scores_of(score_kind, labels, sigma, rng), sigma)
 
 
-@pytest.mark.parametrize("name", long_ones(["smooth:ndcg", "smooth:err", "smoothap"]))
+@pytest.mark.parametrize("name", long_ones(["smooth:ndcg", "smooth:err"]))
 @pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
 def test_extreme_scores(name: str, sigma: float) -> None:
     """Gaps and widths at the ends of what floats hold."""
@@ -93,9 +92,7 @@ def test_tied_scores_do_not_move() -> None:
     assert (curvature > 0).all()
 
 
-@pytest.mark.parametrize(
-    "name", long_ones(["smooth:ndcg", "smooth:ap@4", "smooth:err", "smoothap"])
-)
+@pytest.mark.parametrize("name", long_ones(["smooth:ndcg", "smooth:ap@4", "smooth:err"]))
 def test_slope_of_the_loss(name: str) -> None:
     """Central differences, of the boxed loss itself."""
     rng, step, sigma = np.random.default_rng(2), 1e-5, 0.5

@@ -1,4 +1,4 @@
-"""Listwise and pointwise convex losses against their written formulas and enumeration."""
+"""Listwise losses and regression on gains against their written formulas and enumeration."""
 
 from itertools import permutations
 from math import exp, log, prod
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import reference
 from gbrank import Queries, get_objective
+from gbrank.objectives.gain_regression import GainRegression
 from gbrank.objectives.listwise import ListMLE, ListNet
 from gbrank.objectives.objective import BoundObjective, Objective
-from gbrank.objectives.pointwise import GainRegression
 
 Vector = NDArray[np.float64]
 SCORES = [0.4, -1.0, 0.9, 0.1]

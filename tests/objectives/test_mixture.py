@@ -1,4 +1,4 @@
-"""Mixtures whose weights are schedules; those of fixed weights are in test_pointwise.py."""
+"""Mixtures whose weights are schedules; those of fixed weights are in test_listmle.py."""
 
 import pickle
 from pathlib import Path
@@ -19,10 +19,10 @@ from gbrank import (
     ApproxRank,
     GBRanker,
     LambdaRank,
+    ListMLE,
     ListNet,
     Mixture,
     NoisyLambdaRank,
-    Pointwise,
     Queries,
     RankNet,
     SmoothRank,
@@ -75,7 +75,7 @@ def test_each_round_has_its_weights(weight: Any, expected: list[float]) -> None:
     """A mixture of the weights that the schedules have in that round."""
     data = reference.Data(41)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data.y))
-    objectives = (RankNet(), Pointwise())
+    objectives = (RankNet(), ListMLE())
     bound = bind(Mixture(objectives, [2, weight]), data, sample_weight=weights, rounds=5)
     for round, value in enumerate(expected):
         fixed = bind(Mixture(objectives, [2 / value, 1]), data, sample_weight=weights)
@@ -111,7 +111,7 @@ def test_at_either_end_one_objective_is_computed() -> None:
 def test_the_number_of_rounds_reaches_all_parts() -> None:
     """And each round asks for its own."""
     seen: list[tuple[int, int | None]] = []
-    objective = Mixture([RankNet(), Pointwise(), ListNet()], [1, weights_seen(seen), linear(1, 2)])
+    objective = Mixture([RankNet(), ListMLE(), ListNet()], [1, weights_seen(seen), linear(1, 2)])
     bound = bind(objective, reference.Data(43), rounds=7)
     assert set(seen) == {(round, 7) for round in range(7)}  # checked before any work
     seen.clear()
@@ -163,14 +163,14 @@ def test_what_has_no_curvature_has_no_say(silent: str, weight: float) -> None:
 
 def test_the_number_of_rounds_must_be_known() -> None:
     """By schedules that need it, at binding; a hook says so in its first round."""
-    data, mixture = reference.Data(45), Mixture([RankNet(), Pointwise()], FROM_ONE_TO_THE_OTHER)
+    data, mixture = reference.Data(45), Mixture([RankNet(), ListMLE()], FROM_ONE_TO_THE_OTHER)
     for objective in (mixture, mixture + ListNet()):
         with pytest.raises(ValueError, match=r"linear.*number of rounds: pass rounds="):
             bind(objective, data)
     with pytest.raises(ValueError, match="rounds must be an integer of at least 1"):
         bind(mixture, data, rounds=0)
-    bind(Mixture([RankNet(), Pointwise()], [1, linear(0, 1, rounds=3)]), data)
-    bind(Mixture([RankNet(), Pointwise()], SWITCH), data)
+    bind(Mixture([RankNet(), ListMLE()], [1, linear(0, 1, rounds=3)]), data)
+    bind(Mixture([RankNet(), ListMLE()], SWITCH), data)
     with pytest.raises(ValueError, match="pass rounds="):
         lgb.train({"objective": lightgbm_fobj(mixture), "verbose": -1},
                   lgb.Dataset(X, Y, group=SIZES), 2)  # fmt: skip
@@ -188,20 +188,20 @@ def test_the_number_of_rounds_must_be_known() -> None:
 def test_bad_weights(weight: Any, message: str) -> None:
     """The error names the round, and comes before any work."""
     with pytest.raises((TypeError, ValueError), match=message):
-        bind(Mixture([RankNet(), Pointwise()], [1, weight]), reference.Data(46), rounds=5)
+        bind(Mixture([RankNet(), ListMLE()], [1, weight]), reference.Data(46), rounds=5)
 
 
 def test_no_weight_at_all() -> None:
     """In no round may all be 0, or their sum overflow."""
     for weights in ((linear(1, 0), linear(2, 0)), (1e308, 1e308)):
         with pytest.raises(ValueError, match=r"weights in round \d must have a sum above 0"):
-            bind(Mixture([RankNet(), Pointwise()], weights), reference.Data(46), rounds=5)
+            bind(Mixture([RankNet(), ListMLE()], weights), reference.Data(46), rounds=5)
 
 
 def test_unknown_rounds_are_checked_when_they_come() -> None:
     """A function that leaves the range late, where nobody said how many rounds there are."""
     data = reference.Data(47)
-    bound = bind(Mixture([RankNet(), Pointwise()], [1, lambda round, _: 1 - round / 4]), data)
+    bound = bind(Mixture([RankNet(), ListMLE()], [1, lambda round, _: 1 - round / 4]), data)
     bound.gradients(data.scores, round=4)
     with pytest.raises(ValueError, match="weight in round 5 must be"):
         bound.gradients(data.scores, round=5)
@@ -210,14 +210,14 @@ def test_unknown_rounds_are_checked_when_they_come() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ranknet+linaer(0,1)*pointwise", "unknown schedule 'linaer'. Did you mean 'linear'"),
-        ("ranknet+linear(0)*pointwise", "weight must be a number or a schedule .*stop"),
-        ("ranknet+linear(0,-1)*pointwise", "stop must be a number of at least 0"),
-        ("ranknet+linear(0,1,unit='spread')*pointwise", "weight must have the unit 'absolute'"),
-        ("ranknet+0*pointwise", "weight must be a number above 0"),
-        ("-1*ranknet+pointwise", "weight must be a number of at least 0, got -1"),
+        ("ranknet+linaer(0,1)*listmle", "unknown schedule 'linaer'. Did you mean 'linear'"),
+        ("ranknet+linear(0)*listmle", "weight must be a number or a schedule .*stop"),
+        ("ranknet+linear(0,-1)*listmle", "stop must be a number of at least 0"),
+        ("ranknet+linear(0,1,unit='spread')*listmle", "weight must have the unit 'absolute'"),
+        ("ranknet+0*listmle", "weight must be a number above 0"),
+        ("-1*ranknet+listmle", "weight must be a number of at least 0, got -1"),
         ("ranknet+linear(0,1)*", "unknown objective ''"),
-        ("ranknet+linear(0,1)*linear(0,1)*pointwise", "weight must be"),
+        ("ranknet+linear(0,1)*linear(0,1)*listmle", "weight must be"),
         ("2*ranknet", "unknown objective '2"),
     ],
 )
@@ -237,11 +237,11 @@ def test_bad_strings(text: str, message: str) -> None:
          Mixture([ListNet(), LambdaRank()], FROM_ONE_TO_THE_OTHER)),
         ("listnet + linear(0, 1, rounds=9) * lambda:ndcg@5",
          Mixture([ListNet(), LambdaRank("ndcg@5")], [1, linear(0, 1, 9)])),
-        ("listnet+join([0,linear(0,1)],[5])*ranknet+0.1*pointwise",
-         Mixture([ListNet(), RankNet(), Pointwise()], [1, join([0, linear(0, 1)], [5]), 0.1])),
+        ("listnet+join([0,linear(0,1)],[5])*ranknet+0.1*listmle",
+         Mixture([ListNet(), RankNet(), ListMLE()], [1, join([0, linear(0, 1)], [5]), 0.1])),
         ("approx:ndcg(discount=linear)+staircase(1,0.5,10)*approx:ndcg",
          Mixture([ApproxRank(NDCG(discount="linear")), ApproxRank()], [1, staircase(1, 0.5, 10)])),
-        ("ranknet+constant(1)*pointwise", RankNet() + Pointwise()),
+        ("ranknet+constant(1)*listmle", RankNet() + ListMLE()),
     ],
 )  # fmt: skip
 def test_strings(text: str, expected: Any) -> None:
@@ -310,7 +310,7 @@ def test_hooks_pass_on_rounds(booster: str) -> None:
     """The round is the booster's, the number of rounds the hook's."""
     make: Any = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
     seen: list[tuple[int, int | None]] = []
-    hook = make(Mixture([RankNet(), Pointwise()], [1, weights_seen(seen)]), rounds=9)
+    hook = make(Mixture([RankNet(), ListMLE()], [1, weights_seen(seen)]), rounds=9)
     trained(booster, hook, 4)
     assert seen[:9] == [(round, 9) for round in range(9)]
     assert seen[-4:] == [(round, 9) for round in range(4)]

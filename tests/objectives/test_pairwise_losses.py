@@ -107,3 +107,18 @@ def test_unknown_options_are_refused(name: str) -> None:
     """The message says which there are."""
     with pytest.raises(ValueError, match=r"takes \[.*\], got 'normalize'"):
         get_objective(f"{name}(normalize=q)")
+
+
+@both
+@pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
+def test_extreme_scores(name: str, sigma: float) -> None:
+    """Finite, and up for the best label, whose documents come last."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 60).astype(float)
+    scores = -labels * 1e300 / 4 + rng.choice([0.0, 5e-324, 1.0, 1e100], 60)
+    gradient, curvature = (
+        get_objective(name).bind(labels, Queries.from_sizes([60])).gradients(scores, sigma)
+    )
+    assert np.isfinite([gradient, curvature]).all()
+    assert (gradient[labels == 2] < 0).all()
+    assert (gradient[labels == 0] > 0).all()

@@ -131,7 +131,7 @@ def test_name() -> None:
     assert get_objective(str(SmoothAP(threshold=2))) == SmoothAP(threshold=2)
     assert get_objective("smoothap(as_printed=True)") == SmoothAP(as_printed=True)
     inner = SmoothAP()
-    assert get_objective("smooth:ap-ranks+pointwise") == inner + get_objective("pointwise")
+    assert get_objective("smooth:ap-ranks+listmle") == inner + get_objective("listmle")
     assert "ap-ranks" not in [item.name for item in list_measures()]
     for text in ("lambda:ap-ranks", "approx:ap-ranks"):
         with pytest.raises(ValueError, match="unknown measure 'ap-ranks'"):

@@ -228,7 +228,7 @@ SCORES = np.random.default_rng(1).normal(size=len(Y)) * 3
         ("approx:ndcg", "geometric(1,0.1,unit='spread')"),
         ("smooth:ndcg", None),
         ("tie:ndcg", None),
-        ("lambda:ndcg+pointwise", None),
+        ("lambda:ndcg+listmle", None),
         ("linear(1,0)*listnet+linear(0,1)*lambda:map", None),
         ("noisy:ndcg", None),
         ("regression", None),

@@ -59,7 +59,7 @@ def test_predictions_from_threads(ranker: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["lambda:ndcg", "approx:ap", "tie:ap", "noisy:ndcg", "lambda:ap+pointwise"]
+    "name", ["lambda:ndcg", "approx:ap", "tie:ap", "noisy:ndcg", "lambda:ap+listmle"]
 )
 def test_gradients_from_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of one objective that is bound, itself on two threads."""

@@ -38,7 +38,7 @@ CASES: dict[str, dict[str, Any]] = {
     "annealed": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
     "noise": {"objective": "noisy:ndcg"},
     "draws": {"objective": "tie(sample=3):ndcg", "init": "regression"},
-    "mixture": {"objective": "lambda:ap+pointwise", "init": "regression"},
+    "mixture": {"objective": "lambda:ap+listmle", "init": "regression"},
 }
 # What draws documents, draws them by their place, or breaks ties by it.
 SHUFFLED = {name: case for name, case in CASES.items() if name not in ("documents", "draws")}

@@ -175,7 +175,7 @@ def test_catalogue() -> None:
 @pytest.mark.usefixtures("toys")
 @pytest.mark.parametrize(
     "objective",
-    ["toytop:toyfirst", "lambda:toyfirst", "noisy:toyfirst", "toytop+pointwise"],
+    ["toytop:toyfirst", "lambda:toyfirst", "noisy:toyfirst", "toytop+listmle"],
 )
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_estimator(objective: str, booster: str) -> None:

@@ -33,8 +33,8 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     LinearRanker,
+    ListMLE,
     Mixture,
-    Pointwise,
     Queries,
     SLAMPerceptron,
     make_cubic,
@@ -289,7 +289,7 @@ def test_bad_splits(arrays: Any, options: dict[str, Any], message: str) -> None:
 
 def test_nested_parameters_survive() -> None:
     """Objectives of objectives through clone, set_params and pickle; a start's own parameters."""
-    objective = Mixture([LambdaRank(NDCG(k=5)), Pointwise()], [0.75, 0.25])
+    objective = Mixture([LambdaRank(NDCG(k=5)), ListMLE()], [0.75, 0.25])
     made = ranker(objective=objective, sigma=geometric(1, 0.1), init=ranker(num_leaves=3))
     assert clone(made).objective == objective
     assert made.get_params()["init__num_leaves"] == 3
