@@ -130,7 +130,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("output", "trained.predict(X, output='rank')"),
         ("output", "trained.explain(X, output='table')"),
         ("first and second", "trained.explain_pair(X, 0, 50, qid=qid)"),
-        ("query", "trained.explain_query(X, qid=qid, query='shoes')"),
+        ("query", "trained.explain_document(X, 1, qid=qid, query='shoes')"),
     ],
     "Names of other libraries": [
         ("colsample_bytree", "GBRanker(colsample_bytree=0.5)"),

@@ -111,9 +111,7 @@ class Tabular(ABC):
 
 
 def cell_text(value: object) -> str:
-    """Return a value as a cell shows it: pairs of names and numbers as a list of them."""
-    if isinstance(value, list):
-        return ", ".join(f"{name} {number:+.4f}" for name, number in value)
+    """Return a value as a cell shows it."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.4g}"
     return str(value)

@@ -6,15 +6,14 @@
 from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
 from gbrank.plots.fitted_ranker import importance, learning_curves
 from gbrank.plots.predictions import per_query
-from gbrank.plots.reasons import pair, query
+from gbrank.plots.reasons import explanation
 
 __all__ = [
     "comparison",
     "comparison_grid",
+    "explanation",
     "importance",
     "learning_curves",
-    "pair",
     "per_query",
     "quality_by_seconds",
-    "query",
 ]

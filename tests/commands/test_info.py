@@ -18,7 +18,8 @@ def test_what_needs_trees(data: Path, tmp_path: Path, fault: Output) -> None:
     LinearRanker("regression").fit(X, y, qid=qid).save(model)
     expected = f"--model must hold a GBRanker, got {model} with a LinearRanker."
     assert expected in fault("info", "--model", model)
-    assert expected in fault("explain", data / "test.txt", "--query", "112", "--model", model)
+    command = ["explain", data / "test.txt", "--query", "112", "--document", "1"]
+    assert expected in fault(*command, "--model", model)
     export = ["--format", "solr", "--output", tmp_path / "m.json"]
     assert expected in fault("export", "--model", model, *export)
 

@@ -118,34 +118,25 @@ def _ap(y: np.ndarray, scores: np.ndarray) -> float:
     return float(precision[relevant].mean())
 
 
-def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Names in the table, and in what is said of a pair; the rank by another, whatever it is."""
+def test_explain_by_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names in the table, and in what is said of documents."""
     GBRanker(n_estimators=3, n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
-    command = "explain all.parquet --model own --query 3 --docid sku"
-    lines = [f"{query} Q0 s{row} 1 {-row} turned" for row, query in enumerate(QID)]
-    (folder / "turned.run").write_text("\n".join(lines))
-    more = FRAME.assign(margin=abs(X[:, 1]))
-    wide = GBRanker(n_estimators=3, n_jobs=1).fit(more, Y, qid=QID)
-    wide.save("wide")
-    by = {"live": X[24:32, 0], "wide": wide.predict(more[24:32]), "turned.run": -np.arange(8)}
-    for other, scores in by.items():
-        assert run(f"{command} --against {other}") == 0
-        text = capsys.readouterr().out
-        assert "| document | other rank |" in text
-        best = 24 + int(np.argmax(scores))
-        line = next(line for line in text.splitlines() if f"| s{best} |" in line)
-        assert line.split("|")[4].strip() == "1"
-    assert run(f"{command} --pair s25 s30") == 0
+    command = "explain all.parquet --model own --query 3"
+    assert run(f"{command} --docid sku --document s25") == 0
     assert "For s25:" in capsys.readouterr().out
-    assert run(f"{command} --pair s25 s30 --html e.html") == 0
+    assert run(f"{command} --docid sku --pair s25 s30") == 0
+    assert "| feature | s25 | s30 | share |" in capsys.readouterr().out
+    assert run(f"{command} --docid sku --pair s25 s30 --html e.html") == 0
     assert "For s25:" in (folder / "e.html").read_text()
     for options, message in [
-        ("--pair 1 x", "pair must be of ranks, or of names with --docid, got x"),
-        ("--pair 1 9", "--pair must be an integer of at least 1 and at most 8, got 9"),
-        ("--docid sku --pair s24 s1", "--pair must "),
-        ("--against nothing", "--against: source must be a model"),
+        ("--pair 1 x", "--pair must be an integer of at least 1 and at most 8, got 'x'"),
+        (
+            "--docid sku --pair s24 s1",
+            "--pair must be the name of one document, got 's1', of 0 rows",
+        ),
+        ("--docid sku --document s1", "--document must be the name of one document"),
     ]:
-        assert run(f"explain all.parquet --model own --query 3 {options}") == 1
+        assert run(f"{command} {options}") == 1
         assert message in capsys.readouterr().err
 
 

@@ -54,7 +54,7 @@ def content(folder: Path) -> dict[str, bytes]:
         ("report t.txt --model m --html t.txt", "--html"),
         ("report t.txt --model m --train t.csv --html t.csv", "--html"),
         ("report t.txt --model m --against folder --html folder/r.html", "--html"),
-        ("explain t.txt --model m --query 1 --html t.txt", "--html"),
+        ("explain t.txt --model m --query 1 --document 1 --html t.txt", "--html"),
         ("export --model m --format solr --features names.txt --output names.txt", "--output"),
         ("export --model m --format solr --output m/gbrank.json", "--output"),
         ("compare --data t.txt folder --json t.txt", "--json"),

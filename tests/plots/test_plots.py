@@ -19,7 +19,7 @@ from scipy import stats
 
 from gbrank import NDCG, GBRanker, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Comparison, Row
-from gbrank.fit.explanations import PairExplanation, QueryExplanation
+from gbrank.fit.explanations import Explanation
 from gbrank.fit.loop import as_part
 from gbrank.plots.style import legend
 
@@ -264,10 +264,10 @@ def shown(figure: Any) -> list[tuple[str, bool]]:
 def test_lone_surrogates_are_drawn() -> None:
     """By their number, as fonts take none."""
     name, numbers = "\ud800", np.array([0.5, 0.3])
-    reasons = PairExplanation([name, "b"], [name, 1.0], [2.0, 2.0], numbers, (1.0, 0.2))
-    texts = [text for text, _ in shown(plots.pair(reasons).figure)]
+    reasons = Explanation([name, "b"], [name, 1.0], [2.0, 2.0], numbers, (1.0, 0.2))
+    texts = [text for text, _ in shown(plots.explanation(reasons).figure)]
     assert any(text.startswith(r"\ud800") for text in texts)
-    ax = plots.pair(reasons)
+    ax = plots.explanation(reasons)
     legend(ax, [Patch(label=name)])
     assert (r"\ud800", False) in shown(ax.figure)
 
@@ -277,8 +277,7 @@ def test_lone_surrogates_are_drawn() -> None:
 def test_names_are_shown_as_they_are(name: str) -> None:
     """Of features, sets, measures, rankers, data sets and models: no mathematics, none is lost."""
     names = [name, f"{name} 2"]
-    reasons = PairExplanation(names, [name, 1.0], [name, 2.0], np.array([0.5, 0.3]), (1.0, 0.2))
-    listed = QueryExplanation(name, 0.5, [0, 1], [1.0, 0.0], [2.0, 1.0], [], [], [(None, 0.0)] * 2)
+    reasons = Explanation(names, [name, 1.0], [name, 2.0], np.array([0.5, 0.3]), (1.0, 0.2))
     rows = [
         Row(name, name, own, 3, 0, value, 0.1, 0.9, 0.1, 0.0, -0.1, 0.1, 0.5, 0.5, 5.0, 1.0)
         for own, value in zip(names, (0.5, 0.6), strict=True)
@@ -290,8 +289,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
     ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}
     both = [1, 0, 2], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0]
     pictures = {
-        "pair": (plots.pair(reasons), f"{name}:  {name} | {name}"),
-        "query": (plots.query(listed), f"2 documents, {name} 0.5000"),
+        "pair": (plots.explanation(reasons), f"{name}:  {name} | {name}"),
         "comparison": (plots.comparison(compared), name),
         "queries": (plots.per_query(*both, group=[3], names=(name, "b")), f"ndcg@10 of {name}"),
         "curves": (plots.learning_curves(ranker), name),
@@ -314,8 +312,8 @@ def test_a_title_of_your_own_may_be_mathematics() -> None:
 
 def test_features_of_one_name_have_a_bar_each() -> None:
     """Not one bar for both."""
-    why = PairExplanation(["a", "a"], [1.0, 1.0], [2.0, 2.0], np.array([0.5, 0.25]), (1.0, 0.25))
-    assert [patch.get_width() for patch in plots.pair(why).patches] == [0.5, 0.25]
+    why = Explanation(["a", "a"], [1.0, 1.0], [2.0, 2.0], np.array([0.5, 0.25]), (1.0, 0.25))
+    assert [patch.get_width() for patch in plots.explanation(why).patches] == [0.5, 0.25]
 
 
 # --- Importance -------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ def test_worst_queries(
     """Come in order, each with its first documents by score, and what was relevant below."""
     ours = values["ndcg@10"][0]
     scores, first = rankers[0].predict(FRAME[TEST]), rankers[0]
+    features = first._schema.feature_names
     shown = list(lists(page, "worst"))
     assert len(shown) == 10
     for query, (title, table) in zip(np.argsort(ours, kind="stable"), shown, strict=False):
@@ -30,8 +31,8 @@ def test_worst_queries(
         beside = shares - shares.mean(axis=0)
         for row, own in zip(table[1:], beside, strict=True):
             most, least = own.argmax(), own.argmin()
-            lifts = f"{first._columns[most]} {own[most]:+.2f}" if own[most] > 0 else "–"
-            lowers = f"{first._columns[least]} {own[least]:+.2f}" if own[least] < 0 else "–"
+            lifts = f"{features[most]} {own[most]:+.2f}" if own[most] > 0 else "–"
+            lowers = f"{features[least]} {own[least]:+.2f}" if own[least] < 0 else "–"
             assert row[4].startswith(lifts)
             assert row[5].startswith(lowers)
 

@@ -11,11 +11,12 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
-from gbrank.common.arrays import Matrix
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.table import Table
 from gbrank.data.rows import take_rows
 from gbrank.evaluation.power import queries_needed_for, smallest_difference, told_line
 from gbrank.evaluation.statistics import Means, common_queries, means
+from gbrank.fit.explanations import N_REASONS
 from gbrank.plots.predictions import draw_queries
 from gbrank.plots.report.blocks import (
     NONE,
@@ -319,14 +320,21 @@ def _list(judged: ReportData, query: int, model: ReportedRanker, explains: bool)
     ]
     head = ["rank", name(judged.column), "label", "score"]
     if explains and isinstance(model.ranker, GBRanker) and len(rows) <= LONGEST:
-        own = judged.queries.rows(query)
-        why = model.ranker.explain_query(take_rows(judged.X, own), group=[len(own)])
-        for line, place in zip(lines, places, strict=True):
-            line += [_reasons(why.lifts[place]), _reasons(why.lowers[place])]
+        shares = model.ranker.explain(take_rows(judged.X, rows))[:, :-1]
+        beside = (shares - shares.mean(axis=0))[places]
+        names = model.ranker._schema.feature_names
+        for line, own in zip(lines, beside, strict=True):
+            line += [_reasons(names, own, 1), _reasons(names, own, -1)]
         head += ["lifts", "lowers"]
     return Table(head, lines, words=(1, 4, 5))
 
 
-def _reasons(shares: list[tuple[str, float]]) -> str:
-    parts = [f"{name(feature)}{SPACE}{number(value, '+.2f')}" for feature, value in shares]
+def _reasons(names: Sequence[str], shares: Vector, sign: int) -> str:
+    """Return the features that lift a score most, or lower it."""
+    largest = np.argsort(-sign * shares, kind="stable")[:N_REASONS]
+    parts = [
+        f"{name(names[i])}{SPACE}{number(shares[i], '+.2f')}"
+        for i in largest
+        if sign * shares[i] > 0
+    ]
     return ", ".join(parts) or NONE

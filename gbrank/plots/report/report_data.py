@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.table import number_names
+from gbrank.data.documents import by_rank
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -92,11 +93,10 @@ class ReportData:
         relevant = self.queries.index[self.labels > 0]
         return np.bincount(relevant, minlength=self.queries.n_queries)
 
-    def ranked(self, query: int, model: ReportedRanker) -> list[int]:
+    def ranked(self, query: int, model: ReportedRanker) -> Positions:
         """Return the rows of a query in the order of a model."""
         rows = self.queries.rows(query)
-        order: list[int] = rows[np.argsort(-model.scores[rows], kind="stable")].tolist()
-        return order
+        return by_rank(rows, model.scores[rows])
 
 
 def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
