@@ -14,7 +14,7 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.ml.param import Param, Params, shared
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BooleanType, DoubleType, FloatType, NumericType
+from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 
 from gbrank.common.checks import check_number
 from gbrank.data.columns import COLUMNS, Data, each_column
@@ -264,21 +264,9 @@ class _ModelReader(util.MLReader["SparkGBRankerModel"]):
         return model
 
 
-def _quoted(column: str) -> str:
-    """Return the name of a column as Spark reads it, which may hold dots."""
-    return f"`{column.replace('`', '``')}`"
-
-
 def _of_name(column: str) -> Column:
-    """Return the column of a name."""
-    return F.col(_quoted(column))
-
-
-def _is_missing(dataset: DataFrame, column: str) -> Column:
-    """Say in which rows a column has no value."""
-    values = _of_name(column)
-    numeric = isinstance(dataset.schema[column].dataType, FloatType | DoubleType)
-    return values.isNull() | F.isnan(values) if numeric else values.isNull()
+    """Return the column of a name, which may hold dots."""
+    return F.col(f"`{column.replace('`', '``')}`")
 
 
 def _column(dataset: DataFrame, param: str, column: str) -> Column:

@@ -22,8 +22,10 @@ from gbrank.fit.rounds import warn_of_short_patience
 def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
     """Train a ranker's trees, and return all that the fit makes."""
     plan = plan_boosting(ranker, data, options)
-    patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
-    warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
+    settings = plan.settings
+    warn_of_short_patience(
+        ranker.early_stopping_rounds, ranker.n_estimators, settings.learning_rate
+    )
     trainer = plan.trainer()
     with closing(trainer):
         history = plan.loop(trainer).run()
@@ -46,9 +48,9 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         model=model,
         booster=ranker.booster,
         init=plan.start,
-        learning_rate=rate,
-        colsample=plan.settings.colsample,
-        extra_trees=plan.settings.extra_trees,
+        learning_rate=settings.learning_rate,
+        colsample=settings.colsample,
+        extra_trees=settings.extra_trees,
         position_bias=biases,
         position_report=plan.positions,
         progress=progress,

@@ -18,7 +18,7 @@ from gbrank.data.schema import Schema, column_places
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes, hash_of
-from gbrank.fit.defaults import chosen_trees, learning_rate_of
+from gbrank.fit.defaults import chosen_trees
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
 from gbrank.fit.multiplier import own_multipliers
@@ -42,7 +42,6 @@ class BoostingPlan:
     checkpoint: Checkpoint | None
     callbacks: Sequence[Callback]
     gradients: Gradients
-    shown: bool  # whether there is a bar
     on_train: Evaluation | None
     on_valid: list[Evaluation]
     positions: PositionReport | None  # of clicks
@@ -65,20 +64,6 @@ class BoostingPlan:
             for name, part in parts.items()
         }
 
-    def changed(self, **params: Any) -> "BoostingPlan":
-        """Return the plan of the same fit, of a ranker with other parameters.
-
-        What it is measured by stays.
-        """
-        ranker = copy(self.ranker)
-        for name, value in params.items():
-            setattr(ranker, name, value)
-        rate = learning_rate_of(ranker, self.rows.queries, self.start)
-        settings = replace(self.settings, learning_rate=rate)
-        gradients = Gradients(ranker, self.rows, settings.seed)
-        gradients.go_on_from(self.start)
-        return replace(self, ranker=ranker, settings=settings, gradients=gradients)
-
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
         state = None if self.checkpoint is None else self.checkpoint.state
@@ -86,11 +71,11 @@ class BoostingPlan:
         trainer = make(self.rows, self.valid, self.schema, self.settings, state)
         if self.rows.position is None or self.positions is None:
             return trainer
-        told = np.array(self.positions.told)
-        if self.ranker.position_model == "free":
-            told = np.ones_like(told)
-        rate = self.settings.learning_rate
-        return DebiasedTrainer(trainer, self.rows.position, told, rate, state)
+        free, told = self.ranker.position_model == "free", np.array(self.positions.told)
+        told = np.ones_like(told) if free else told
+        return DebiasedTrainer(
+            trainer, self.rows.position, told, self.settings.learning_rate, state
+        )
 
     def loop(self, trainer: Trainer) -> Loop:
         """Return the rounds to boost, or those that a checkpoint has left."""
@@ -111,45 +96,42 @@ class BoostingPlan:
             callbacks=self.callbacks,
             history=history,
             keep=keep,
-            progress=self.shown,
+            progress=ranker._shows,
         )
 
 
 def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> BoostingPlan:
     """Return the plan of a fit, all of whose arguments are checked."""
-    settings = tree_settings(ranker, resumable=options.checkpoint is not None)
+    checked = tree_settings(ranker, resumable=options.checkpoint is not None)
     callbacks = check_callbacks(options.callbacks)
     measures = ranker._measures()
     schema = Schema.union(all_gather(Schema.learn(data.training["X"], data.categorical_feature)))
-    rows, valid = data.checked(schema)
+    given = data.checked(schema)
     _refuse_together(data)
     baseline = _baseline(ranker, schema)
     saved, hashes = None, dict[str, str]()
     if options.checkpoint is not None:
         saved = Checkpoint(options.checkpoint, options.checkpoint_rounds)
-        hashes = fit_hashes(ranker, schema, rows, valid)
-    rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
-    n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
-    settings = replace(settings, n_jobs=n_jobs)
+        hashes = fit_hashes(ranker, schema, *given)
+    parts, tables = _set_aside(ranker, data, checked.seed, *given)
     trained = copy(ranker)  # with the objective that is trained
     trained.objective, multipliers = own_multipliers(get_objective(ranker.objective))
-    gradients = Gradients(trained, rows, settings.seed)  # before a start is fitted: it may refuse
-    TRAINERS[ranker.booster].check(settings, schema)
-    given = {**rows.as_given(tables[0]), "categorical_feature": data.categorical_feature}
-    start = fit_start(ranker, [rows, *valid], given)
-    settings = replace(settings, **chosen_trees(ranker, rows.queries, start))
-    if start is not None:
-        parts = zip(tables, [rows, *valid], strict=True)
-        rows, *valid = [from_start(start, schema.in_order(table), part) for table, part in parts]
-        gradients.go_on_from(start)
-    shown = recorded = ranker._shows
+    gradients = Gradients(trained, parts[0], checked.seed)  # before a start is fitted: may refuse
+    TRAINERS[ranker.booster].check(checked, schema)
+    training = parts[0].as_given(tables[0])
+    training["categorical_feature"] = data.categorical_feature
+    start = fit_start(ranker, parts, training)
+    gradients.go_on_from(start)
+    rows, *valid = from_start(start, schema, tables, parts)
+    n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
+    settings = replace(checked, n_jobs=n_jobs, **chosen_trees(ranker, rows.queries, start))
+    records = ranker._shows
     if saved is not None:
         scores = [part.init_score for part in (rows, *valid)] if start is not None else None
         saved.expect(hashes | {"init": hash_of(scores)})
-        recorded = "train" in saved.history.results if saved.history.done else shown
-    on_train, on_valid = evaluations(
-        measures, rows, valid, schema, ranker.n_jobs, training=recorded
-    )
+        if saved.history.done:
+            records = "train" in saved.history.results
+    on_train, on_valid = evaluations(measures, rows, valid, schema, ranker.n_jobs, training=records)
     return BoostingPlan(
         ranker=trained,
         settings=settings,
@@ -160,10 +142,9 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         checkpoint=saved,
         callbacks=[*multipliers, *callbacks],
         gradients=gradients,
-        shown=shown,
         on_train=on_train,
         on_valid=on_valid,
-        positions=report_of_positions(rows, schema.n_features, ranker.position_model == "free"),
+        positions=report_of_positions(rows, ranker.position_model == "free"),
         baseline=baseline,
     )
 
@@ -181,18 +162,17 @@ def _refuse_together(data: FitData) -> None:
 
 def _set_aside(
     ranker: BoostedRanker, data: FitData, seed: int, rows: Rows, valid: list[Rows]
-) -> tuple[Rows, list[Rows], list[TableLike]]:
-    """Return rows to train on and to validate on, with their tables."""
-    tables = [part["X"] for part in data.sets.values()]
+) -> tuple[list[Rows], list[TableLike]]:
+    """Return rows to train on, then those to validate on, and their tables."""
     if ranker.validation_fraction is not None and not valid:
         split = split_rows(rows, ranker.validation_fraction, seed)
-        rows, *valid = [part for part, _ in split]
         tables = [take_rows(data.training["X"], chosen) for _, chosen in split]
+        return [part for part, _ in split], tables
     for name in ("early_stopping_rounds", "baseline"):
         if getattr(ranker, name) is not None and not valid:
             demand = "needs validation data: pass eval_set=, or set validation_fraction"
             raise ArgumentError(name, demand)
-    return rows, valid, tables
+    return [rows, *valid], [part["X"] for part in data.sets.values()]
 
 
 def _baseline(ranker: BoostedRanker, schema: Schema) -> int | None:

@@ -102,14 +102,11 @@ class DebiasedTrainer:
         return dict(zip(self._places.names, relative, strict=True))
 
 
-def report_of_positions(rows: Rows, n_features: int, free: bool) -> PositionReport | None:
-    """Return what the rows of all workers tell of positions; warn where it is too little.
-
-    Documents are those with equal features, of the first `n_features`.
-    """
+def report_of_positions(rows: Rows, free: bool) -> PositionReport | None:
+    """Return what the rows of all workers tell of positions; warn where it is too little."""
     if rows.position is None:
         return None
-    keys = _keys(rows.X[:, :n_features])
+    keys = _keys(rows.X)
     weights = np.ones(len(keys)) if rows.weights is None else rows.weights
     parts = all_gather((keys, rows.position, rows.y, weights))
     report = position_report(*map(np.concatenate, zip(*parts, strict=True)))
@@ -126,7 +123,7 @@ def report_of_positions(rows: Rows, n_features: int, free: bool) -> PositionRepo
 
 
 def _keys(X: Features) -> NDArray[np.uint64]:
-    """Return a number for each row, equal where all features are."""
+    """Return a number for each row: rows with equal features are one document."""
     digests = (blake2b(row, digest_size=8).digest() for row in _bytes(X))
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
 

@@ -11,6 +11,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.data.columns import Data
 from gbrank.data.rows import Rows
+from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.estimator import BaseRanker
@@ -64,7 +65,15 @@ def rounds_of(start: object) -> int:
     return rounds
 
 
-def from_start(start: BaseRanker[Any], table: TableLike, rows: Rows) -> Rows:
-    """Return rows with the start's scores as their initial scores."""
-    scores = check_vector(start.predict(table), "init's predictions", len(rows.y))
-    return rows.replace(init_score=np.array(check_finite(scores, "init's predictions")))
+def from_start(
+    start: BaseRanker[Any] | None, schema: Schema, tables: Sequence[TableLike], parts: list[Rows]
+) -> list[Rows]:
+    """Return rows with the start's scores of their tables, if there is one, as initial scores."""
+    if start is None:
+        return parts
+    result = []
+    for table, rows in zip(tables, parts, strict=True):
+        given = start.predict(schema.in_order(table))
+        scores = check_vector(given, "init's predictions", len(rows.y))
+        result.append(rows.replace(init_score=np.array(check_finite(scores, "init's predictions"))))
+    return result
