@@ -9,297 +9,194 @@ document i's noisy score at x, N_−i the number of others above x, and N_−ik 
 
 (the second by parts). The integrals are sums over equally spaced x that all documents share. Their
 integrands are products of m functions of bandwidth 1/σ, so that steps of σ/√m leave an error of
-rounding size. Where the discount is cut at a rank, only those x count with few documents above, and
-few of the functions are far from one: the steps need not shrink with the list. At each x one
-recursion over the documents gives the sums over i for every number of documents above, and division
-by the generating function q_k + p_k z takes document k out.
-Discounts that are sums of exponentials are left to `gbrank.numerics.exponential_sums`.
+rounding size. Where the discount is smooth, so are they, and steps of σ/log m are enough. Where it
+is cut at a rank, only those x count with few documents above, and few of the functions are far from
+one: the steps need not shrink with the list. A document whose
+score is far above or below x stays there with certainty; the others are the window of x. At each x
+one recursion over the window gives the sums over i for every number of documents above, and
+division by the generating function q_k + p_k z takes document k out. All lengths are in units of σ.
 """
 
 from dataclasses import dataclass
+from math import erfc
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.fields import real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Ranking
+from gbrank.engine.sorting import rank
 from gbrank.engine.structures import slice_of
 from gbrank.measures.measure import Measure
-from gbrank.numerics.exponential_sums import fit_discounts, sum_exponentials
-from gbrank.numerics.normal_windows import (
-    Integrals,
-    add_curvature,
-    chance_above,
-    densest,
-    gain_levels,
-    window,
-)
-from gbrank.numerics.vectors import bound_steps, multiply, sum_of
+from gbrank.numerics.vectors import all_alike, bound_steps, multiply, sum_of
 from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
-# Steps shrink with the number of documents up to this times `most_above`, not further.
-SELDOM = 4
-
 
 class Accuracy(NamedTuple):
-    """What bounds the errors of the integrals, in units of σ.
+    """What bounds the errors of the integrals: −log of the tolerance."""
 
-    Parameters
-    ----------
-    reach : float
-        Documents whose score is farther than this from x are certainly above or below it.
-    step : float
-        Distance between points x, times √(n + 1), n documents in a cluster.
-    smooth_step : float
-        The same for sums of exponentials, times log(n + 4), n documents in reach of an x.
-    tail : float
-        Numbers of documents above x less probable than exp(−tail) are left out.
+    digits: float
+
+
+class SoftWork(NamedTuple):
+    """What integration works with.
+
+    The last three have one entry per number of documents above x, from the largest to 0: its
+    probability, and Σ_i φ_i P(N_−i) without and with G_i.
     """
 
-    reach: float
-    step: float
-    smooth_step: float
-    tail: float
+    above: Vector
+    density: Vector
+    left: Vector
+    slope: Vector
+    order: Positions  # of documents by falling gain
+    spare: Positions
+    chance: Vector
+    dense: Vector
+    gained: Vector
 
 
-def accuracy_of(tolerance: float) -> Accuracy:
-    """Return an accuracy with errors below `tolerance`, relative to the largest value: measured."""
-    digits = -np.log(tolerance)
-    return Accuracy(
-        reach=-float(ndtri(tolerance / 1000)),
-        step=np.pi * np.sqrt(2 / (digits + 1)),
-        smooth_step=16 / digits,
-        tail=digits + 9,
-    )
-
-
-class SoftRankParameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Parameters
-    ----------
-    rates : ndarray, shape (n_rates,)
-        Of the exponentials that discounts are sums of.
-    drops : ndarray, shape (n_queries, n_rates)
-        The drops of each query's discount, NaN if it is no such sum.
-    accuracy : Accuracy
-    """
-
-    rates: Vector
-    drops: Matrix
-    accuracy: Accuracy
-
-
-@inline
-def last_nonzero(values: Vector) -> int:
-    """Return the length without the zeros at the end."""
-    n = values.size
-    while n > 0 and values[n - 1] == 0:
-        n -= 1
-    return n
-
-
-def soft_rank_by_exponentials(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Return −E[M] and write its derivatives, for a discount that is a sum of exponentials."""
-    parameters: SoftRankParameters = query.parameters
-    work: Integrals = query.work
-    most = scaled_gains(query.ranking.gains, work.gain)
-    discounts, accuracy = query.ranking.discounts, parameters.accuracy
-    drops = parameters.drops[query.number]
-    n = last_nonzero(drops)
-    rates, drops = slice_of(parameters.rates, 0, n), slice_of(drops, 0, n)
+def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Return −E[M] and write its derivatives."""
+    work: SoftWork = query.work
+    digits = query.parameters.digits
+    s, sigma, ranking, m = query.scores, query.sigma, query.ranking, query.scores.size
+    gains, discounts = ranking.gains, ranking.discounts
+    support, bend = 0, 0.0  # the last rank that counts; how far the discount is from a smooth one
+    for n in range(m):
+        work.left[n] = gains[n]
+        support = support if discounts[n] == 0 else n + 1
+        if 0 < n < m - 1:
+            change = abs(discounts[n - 1] - 2 * discounts[n] + discounts[n + 1])
+            bend = max(bend, change * n * n)
+    keys, order = slice_of(work.left, 0, m), slice_of(work.order, 0, m)
+    rank(keys, order, slice_of(work.slope, 0, m), slice_of(work.spare, 0, m))
+    # How errors follow from these is measured.
+    reach = np.sqrt(2 * digits + 10)  # beyond it documents are certainly above x, or below
+    tail = digits + 9  # numbers of documents above x less probable than exp(−tail) are left out
+    # With more documents above x on average, fewer than `support` are improbable.
+    deepest = support + 4 * tail / 3 + np.sqrt(16 * tail * tail / 9 + 2 * tail * support)
+    step = np.pi * np.sqrt(2 / (digits + 1) / (min(m, 4 * deepest) + 1))
+    if bend < 2 * discounts[0]:
+        step = max(step, 14 / digits / np.log(m + 4.0))
     value = 0.0
-    start = 0
-    while most > 0 and start < query.scores.size:
-        end = cluster_end(start, query.scores, query.sigma, accuracy.reach, work.depth)
-        if end == start + 1:
-            value += work.gain[start] * discounts[start]
-        else:
-            levels = gain_levels(start, end, work)
-            densest_window = densest(start, end, accuracy.reach, work.depth)
-            step = accuracy.smooth_step / np.log(densest_window + 4.0)
-            value += sum_exponentials(
-                start, end, step, accuracy.reach, discounts[0], rates, drops, levels, work, out
-            )
-        start = end
-    return finish(value, most, query, out)
-
-
-def soft_rank_by_counts(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Return −E[M] and write its derivatives, for any discount."""
-    accuracy: Accuracy = query.parameters.accuracy
-    work: Integrals = query.work
-    most = scaled_gains(query.ranking.gains, work.gain)
-    discounts = query.ranking.discounts
-    support = last_nonzero(discounts)
-    deepest = most_above(support, accuracy.tail)
-    value = 0.0
-    start = 0
-    while most > 0 and start < query.scores.size:
-        end = cluster_end(start, query.scores, query.sigma, accuracy.reach, work.depth)
-        if end == start + 1:
-            value += work.gain[start] * discounts[start]
-        else:
-            levels = gain_levels(start, end, work)
-            step = accuracy.step / np.sqrt(min(end - start, SELDOM * deepest) + 1)
-            value += integrate(
-                start, end, step, accuracy, support, deepest, discounts, levels, work, out
-            )
-        start = end
-    return finish(value, most, query, out)
-
-
-@inline
-def scaled_gains(gains: Vector, scaled: Vector) -> float:
-    """Write the gains over the largest, which is returned."""
-    most = gains.max()
-    for i in range(gains.size if most > 0 else 0):
-        scaled[i] = gains[i] / most
-    return most
-
-
-@inline
-def cluster_end(start: int, s: Vector, sigma: float, reach: float, depth: Vector) -> int:
-    """Return where a cluster ends, out of reach of the next; write how deep its documents are."""
-    depth[start] = 0.0
-    end = start + 1
-    while end < s.size and (s[end - 1] - s[end]) / sigma <= 2 * reach:
-        depth[end] = (s[start] - s[end]) / sigma
-        end += 1
-    return end
-
-
-@inline
-def finish(value: float, most: float, query: Query, out: Derivatives) -> float:
-    """Return minus the value, and turn derivatives in units of σ into those by the scores."""
-    scale = most * query.ranking.scale
-    if most > 0:
-        bound_steps(1.0, out)
-        multiply(scale / query.sigma, scale / query.sigma / query.sigma, out)
-    return -scale * value
-
-
-@inline
-def integrate(
-    start: int, end: int, step: float, accuracy: Accuracy, support: int, deepest: float,
-    discounts: Vector, levels: int, work: Integrals, out: Derivatives,
-) -> float:  # fmt: skip
-    """Return the value of a cluster and add its derivatives, in units of σ."""
-    depth, density, above = work.depth, work.density, work.above
-    reach = accuracy.reach
-    value = 0.0
-    low = start
-    high = start
-    for node in range(2 + int((depth[end - 1] + 2 * reach) / step)):
-        x = node * step - reach
-        low, high = window(x, reach, low, high, end, depth)
+    first = low = high = 0
+    x = step - reach  # below the score of the document `first`
+    while low < m:
+        while high < m and (s[first] - s[high]) / sigma < x + reach:
+            high += 1
+        while low < high and (s[first] - s[low]) / sigma <= x - reach:
+            low += 1
         if low == high:
+            first, x = high, step - reach
             continue
         for j in range(np.uintp(low), np.uintp(high)):
-            above[j], density[j] = chance_above(x - depth[j])
-        if low + sum_of(slice_of(above, low, high)) > deepest:
+            z = x - (s[first] - s[j]) / sigma
+            work.above[j] = 0.5 * erfc(-z / np.sqrt(2))
+            work.density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+        if low + sum_of(slice_of(work.above, low, high)) > deepest:
             break  # later x have more documents above, and no rank so far down counts
-        bottom, top = count_above(low, high, accuracy.tail, work)
-        total = 0.0
+        bottom, top = count_above(low, high, tail, gains, work)
+        drop = 0.0
         for r in range(bottom, top + 1):
-            total += work.gained[r - 1] * discounts[high - r]
-        value += step * total
-        if out.gradient.size > 0 and high > low + 1:
-            add_derivatives(low, high, bottom, top, step, support, discounts, work, out.gradient)
-            drop = 0.0
-            for r in range(max(bottom, 2), top + 1):
+            value += step * work.gained[r - 1] * discounts[high - r]
+            if r > 1:
                 drop += work.dense[r - 1] * (discounts[high - r] - discounts[high - r + 1])
-            add_curvature(low, high, step * drop, levels, work, out.curvature)
-    return value
+        if out.gradient.size > 0 and not all_alike(slice_of(gains, low, high)):
+            add_gradient(low, high, bottom, top, step, support, ranking, work, out.gradient)
+            add_curvature(low, high, step * drop, gains, order, work.density, out.curvature)
+        x += step
+    bound_steps(1.0, out)
+    multiply(ranking.scale / sigma, ranking.scale / sigma / sigma, out)
+    return -ranking.scale * value
 
 
 @inline
-def most_above(support: int, tail: float) -> float:
-    """Return the mean number above x at which it is improbable that fewer than `support` are."""
-    return support + 4 * tail / 3 + np.sqrt(16 * tail * tail / 9 + 2 * tail * support)
-
-
-@inline
-def tail_width(variance: float, tail: float) -> float:
-    """Return a deviation from the mean of probability exp(−tail) at most (Bernstein)."""
-    return tail / 3 + np.sqrt(tail * tail / 9 + 2 * tail * variance)
-
-
-@inline
-def count_above(low: int, high: int, tail: float, work: Integrals) -> tuple[int, int]:
+def count_above(low: int, high: int, tail: float, gains: Vector, work: SoftWork) -> tuple[int, int]:
     """Fill `chance`, `dense` and `gained`; return the range of r = documents − number above."""
-    gains, density, above = work.gain, work.density, work.above
-    count, any_, gained = work.chance, work.dense, work.gained
-    top = high - low
-    bottom = top
+    count, dense, gained = work.chance, work.dense, work.gained
+    top = bottom = high - low
     count[top - 1] = 1.0
-    any_[top - 1] = 0.0
-    gained[top - 1] = 0.0
-    mean = 0.0
-    variance = 0.0
+    dense[top - 1] = gained[top - 1] = 0.0
+    mean = variance = 0.0
     for j in range(low, high):
-        p = above[j]
-        q = 1.0 - p
+        p, own = work.above[j], work.density[j]
+        q, gain = 1.0 - p, own * gains[j]
         mean += p
         variance += p * q
-        width = tail_width(variance, tail)
+        # A deviation from the mean of probability exp(−tail) at most (Bernstein).
+        width = tail / 3 + np.sqrt(tail * tail / 9 + 2 * tail * variance)
         if bottom > max(1.0, high - low - (mean + width + 1)):
             bottom -= 1
-            count[bottom - 1] = 0.0
-            any_[bottom - 1] = 0.0
-            gained[bottom - 1] = 0.0
+            count[bottom - 1] = dense[bottom - 1] = gained[bottom - 1] = 0.0
         top = high - low - int(max(0.0, mean - width))
-        own = density[j]
-        gain = own * gains[j]
-        for r in range(np.uintp(bottom - 1), np.uintp(top - 1)):
+        count[top] = dense[top] = gained[top] = 0.0
+        # Unsigned indices need no wrap-around check.
+        for r in range(np.uintp(bottom - 1), np.uintp(top)):
             old = count[r]
             count[r] = q * old + p * count[r + 1]
-            any_[r] = q * any_[r] + p * any_[r + 1] + own * old
+            dense[r] = q * dense[r] + p * dense[r + 1] + own * old
             gained[r] = q * gained[r] + p * gained[r + 1] + gain * old
-        old = count[top - 1]
-        count[top - 1] = q * old
-        any_[top - 1] = q * any_[top - 1] + own * old
-        gained[top - 1] = q * gained[top - 1] + gain * old
     return bottom, top
 
 
 @inline
-def add_derivatives(
-    low: int, high: int, bottom: int, top: int, step: float, support: int, discounts: Vector,
-    work: Integrals, gradient: Vector,
+def add_gradient(
+    low: int, high: int, bottom: int, top: int, step: float, support: int, ranking: Ranking,
+    work: SoftWork, gradient: Vector,
 ) -> None:  # fmt: skip
-    """Add the derivatives at one x: take each document k out of Σ_i (G_k − G_i) φ_i P(N_−i)."""
-    gains, density, above = work.gain, work.density, work.above
-    left, slope, any_, gained = work.left, work.slope, work.dense, work.gained
+    """Add the slopes at one x: take each document k out of Σ_i (G_k − G_i) φ_i P(N_−i)."""
+    gains, discounts = ranking.gains, ranking.discounts
+    above, left, slope = work.above, work.left, work.slope
+    middle = low
     for k in range(low, high):
         left[k] = slope[k] = 0.0
-    middle = low
-    while middle < high and above[middle] > 0.5:
-        middle += 1
+        middle += above[k] > 0.5
     # Division is stable from the side of the more probable outcome.
     for r in range(top, max(bottom, 2, high - support + 1) - 1, -1):
         drop = discounts[high - r] - discounts[high - r + 1]
-        every = any_[r - 1]
-        weighted = gained[r - 1]
+        every, weighted = work.dense[r - 1], work.gained[r - 1]
         for k in range(np.uintp(middle), np.uintp(high)):
             p = above[k]
             left[k] = (gains[k] * every - weighted - p * left[k]) / (1.0 - p)
             slope[k] += left[k] * drop
     for r in range(bottom, top):
         drop = discounts[high - r - 1] - discounts[high - r]
-        every = any_[r - 1]
-        weighted = gained[r - 1]
+        every, weighted = work.dense[r - 1], work.gained[r - 1]
         for k in range(np.uintp(low), np.uintp(middle)):
             p = above[k]
             left[k] = (gains[k] * every - weighted - (1.0 - p) * left[k]) / p
             slope[k] += left[k] * drop
     for k in range(low, high):
-        gradient[k] -= step * density[k] * slope[k]
+        gradient[k] -= step * work.density[k] * slope[k]
+
+
+@inline
+def add_curvature(
+    low: int, high: int, weight: float, gains: Vector, order: Positions, density: Vector,
+    curvature: Vector,
+) -> None:  # fmt: skip
+    """Add weight Σ_i |G_k − G_i| φ_i φ_k / Σ_i φ_i to the documents k of a window."""
+    total = total_gain = 0.0
+    for k in range(low, high):
+        total += density[k]
+        total_gain += density[k] * gains[k]
+    better = better_gain = 0.0  # sums over documents that are worth as much or more
+    end = 0
+    for n in range(order.size):
+        while end < order.size and gains[order[end]] == gains[order[n]]:
+            if low <= order[end] < high:
+                better += density[order[end]]
+                better_gain += density[order[end]] * gains[order[end]]
+            end += 1
+        k = order[n]
+        if low <= k < high:
+            spread = gains[k] * (total - 2 * better) - (total_gain - 2 * better_gain)
+            curvature[k] += weight / total * density[k] * max(spread, 0.0)
 
 
 @register_objective
@@ -312,9 +209,10 @@ class SoftRank(MeasureObjective):
     the pairs of a document for independent, the distributions of ranks are exact: given the noisy
     score of document i, the others are above it independently, and this is integrated over.
 
-    Discounts that are sums of exponentials of the rank, as log2, LETOR's, reciprocal, geometric and
-    linear ones are to within 1e-7, need no distribution of ranks, and are much faster. Others, such
-    as those that are cut at a rank, need it.
+    On one thread a gradient takes 0.14 ms for a list of 30 documents, 0.7 ms for 100, 17 ms for
+    1,000 and half a second for 10,000. If the measure is cut at rank 10, it takes 0.2, 1, 4 to 9
+    and 15 to 60 ms. A fit takes about five times the CPU seconds of LambdaRank on lists of 30
+    documents, and seven times on lists of 100.
 
     Parameters
     ----------
@@ -342,8 +240,7 @@ class SoftRank(MeasureObjective):
     declared = Facts(
         formula="−Z⁻¹ Σ_i G_i Σ_r P(rank of i = r) D(r), scores with noise N(0, σ²)",
         source="Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks",
-        cost="O(m log m); if the measure has a k, O(n k √k) for every n documents within 10 σ of "
-        "each other",
+        cost="O(n √n log n) for n documents within 10 σ; O(n k √k) if the measure has a k",
         sigma=ANNEALED,
         start="ranknet",
         takes_measure=True,
@@ -358,15 +255,5 @@ class SoftRank(MeasureObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure's gains and discounts."""
-        discounts = self.terms(labels, queries).discounts
-        rates, drops = fit_discounts(discounts, queries, self.tolerance)
-        return self.measure_program(
-            soft_rank_by_exponentials,
-            labels,
-            queries,
-            parameters=SoftRankParameters(rates, drops, accuracy_of(self.tolerance)),
-            work=Integrals,
-            other_kernel=soft_rank_by_counts,
-            other_work=Integrals,
-            others=np.isnan(drops).all(axis=1),
-        )
+        accuracy = Accuracy(-np.log(self.tolerance))
+        return self.measure_program(soft_rank, labels, queries, parameters=accuracy, work=SoftWork)

@@ -76,7 +76,7 @@ def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma:
 
 
 @of_every_kind
-@loop("spread", [0.0, 1.0, 30.0])
+@loop("spread", [0.0, 1.0, 30.0, 1e3])
 @loop("m", [1, 2, 25])
 def test_value_is_the_integral(measure: Any, spread: float, m: int) -> None:
     """To 1e-10, whether scores tie, overlap or lie out of reach."""
@@ -194,11 +194,7 @@ def test_what_always_holds(documents: list[tuple[int, float]], sigma: float) -> 
 # --- Tolerance --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "measure",
-    ["ndcg", "rbp", "dcg(discount=reciprocal)", "ndcg(discount=letor)", "ndcg(discount=linear)",
-     "ndcg@5", "precision@30"],
-)  # fmt: skip
+@pytest.mark.parametrize("measure", ["ndcg", "rbp", "ndcg@5", "precision@30"])
 @pytest.mark.parametrize(
     ("labels", "scores", "sigma"),
     [("graded", "scattered", 0.3), ("binary", "tied", 1.0), ("continuous", "clustered", 3.0),
@@ -227,7 +223,7 @@ def test_tolerance(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["ndcg", "ndcg(discount=letor)", "rbp", "ndcg@20"])
+@pytest.mark.parametrize("measure", ["ndcg", "rbp", "ndcg@20"])
 @loop("sigma", [0.03, 1.0, 30.0])
 def test_tolerance_for_long_lists(measure: str, sigma: float) -> None:
     """A thousand documents."""
@@ -238,19 +234,6 @@ def test_tolerance_for_long_lists(measure: str, sigma: float) -> None:
     assert abs(rough.loss(s, sigma) - exact.loss(s, sigma))[0] <= 1e-4 * best
     off = np.abs(rough.gradients(s, sigma)[0] - exact.gradients(s, sigma)[0]).max()
     assert off * sigma <= 1e-4 * best
-
-
-def test_lists_of_many_lengths() -> None:
-    """Lists of many lengths share their exponentials: each is as it is by itself."""
-    rng = np.random.default_rng(5)
-    sizes = [1, 2, 3, 40, 300, 7]
-    y, s = rng.integers(0, 4, sum(sizes)).astype(float), rng.normal(size=sum(sizes))
-    together = SoftRank().bind(y, Queries.from_sizes(sizes)).gradients(s)[0]
-    ends = np.cumsum(sizes)
-    for end, size in zip(ends, sizes, strict=True):
-        own = slice(end - size, end)
-        alone = SoftRank().bind(y[own], Queries.from_sizes([size])).gradients(s[own])[0]
-        assert_allclose(together[own], alone, rtol=0, atol=2e-4 * np.abs(alone).max())
 
 
 def test_tolerance_in_words() -> None:
