@@ -28,12 +28,12 @@ from benchmarks.names import objective_names
 from gbrank import (
     NDCG,
     LambdaRank,
-    Objective,
     Queries,
     get_objective,
     lightgbm_fobj,
     xgboost_obj,
 )
+from gbrank.extend import Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 THREADS = 2

@@ -124,7 +124,7 @@ class Peer(BaseEstimator):
 def ranker_from_name(name: str, *, eval_metric: Any = "ndcg@10", **budget: Any) -> Any:
     """Return an unfitted ranker, which has the same budget whatever its name.
 
-    The name is an objective of gbrank's ("lambda:ndcg+pointwise"), or LightGBM's, XGBoost's or
+    The name is an objective of gbrank's ("lambda:ndcg+listmle"), or LightGBM's, XGBoost's or
     CatBoost's own after a colon ("lightgbm:rank_xendcg", "xgboost:rank:map",
     "catboost:StochasticRank:metric=NDCG"); parameters of LightGBM's and XGBoost's follow after one
     more colon ("lightgbm:lambdarank:lambdarank_truncation_level=10000").

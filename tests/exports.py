@@ -4,9 +4,11 @@ from typing import Any
 
 import gbrank
 from gbrank import clicks
+from gbrank.measures.gains import geometric_discount
 
 
 def exported() -> dict[str, Any]:
     """Return what gbrank exports, by name."""
     rooms = gbrank, clicks, gbrank.datasets, gbrank.evaluation, gbrank.schedules
-    return {name: getattr(room, name) for room in rooms for name in room.__all__}
+    named = {name: getattr(room, name) for room in rooms for name in room.__all__}
+    return named | {"geometric_discount": geometric_discount}

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import reference
-from gbrank import SLAM, ApproxRank, LambdaRank, Measure, Queries, SmoothRank, SoftRank, TieRank
+from gbrank import SLAM, ApproxRank, LambdaRank, Queries, SmoothRank, SoftRank, TieRank
+from gbrank.extend import Measure
 
 Labels = tuple[float, ...]
 Values = Callable[[Labels], float | None]

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from gbrank import Objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
+from gbrank.extend import Objective
 from gbrank.objectives.objective import Binding, Facts
 
 __all__ = ["Wrapped", "Wrapper"]

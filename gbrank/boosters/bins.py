@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.collective import all_sum
 from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Features, as_dense
-from gbrank.parallel.collective import all_sum
 
 # LightGBM's own default.
 BINNED_ROWS = 200_000

@@ -14,16 +14,16 @@ from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector
+from gbrank.common.collective import all_any, all_sum
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
+from gbrank.data.sums import order_free_mean, round_to_exact_sums
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, get_objective
-from gbrank.parallel.collective import all_any, all_sum
-from gbrank.parallel.sums import order_free_mean, round_to_exact_sums
 from gbrank.schedules import Sigma, unit_of
 
 T = TypeVar("T")

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import queries_needed, quoted
+from gbrank.common.collective import all_any
 from gbrank.data.columns import COLUMNS, Data, checked_columns
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
-from gbrank.parallel.collective import all_any
 
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 

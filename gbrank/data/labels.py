@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_vector, quoted, refuse_where, unknown_name
+from gbrank.common.collective import all_any
 from gbrank.common.grammar import check_label_name
 from gbrank.common.warnings import warn_user
 from gbrank.data.frames import as_frame, as_numbers
-from gbrank.parallel.collective import all_any
 
 UNJUDGED = -1  # so is NaN
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Keys, canonical
+from gbrank.common.collective import all_sum
 from gbrank.data.ids import as_list, key_of
 from gbrank.data.queries import Queries
-from gbrank.parallel.collective import all_sum
 
 
 def split_mix(noise: Any, i: Any) -> Any:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from gbrank.common.arrays import Vector
+from gbrank.common.collective import all_max, all_sum
 from gbrank.data.queries import Queries
-from gbrank.parallel.collective import all_max, all_sum
-from gbrank.parallel.sums import order_free_mean
+from gbrank.data.sums import order_free_mean
 
 # Sigmas above one spread multiply the spread in every round: single precision must hold it.
 WIDEST_SPREAD = 1e9

@@ -13,8 +13,8 @@ from pyspark import BarrierTaskContext, cloudpickle
 from pyspark.sql import DataFrame
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
+from gbrank.common.collective import BoosterError
 from gbrank.distributed.parts import GRACE_SECONDS, take_part, true_cause
-from gbrank.parallel.collective import BoosterError
 
 
 def n_slots(dataset: DataFrame) -> int:
@@ -27,7 +27,7 @@ def n_slots(dataset: DataFrame) -> int:
 def run_in_stage(partitions: DataFrame, task: Callable[[pa.Table | None, int], Any]) -> Any:
     """Call a function in all tasks of a stage at once, with the rows and rank of each.
 
-    In the function, `gbrank.parallel.collective` connects all tasks. The result of the first task
+    In the function, `gbrank.common.collective` connects all tasks. The result of the first task
     is returned; an error in one of them ends all, and is raised.
     """
     stage = partitions.mapInArrow(partial(_answer, task), "answer binary", barrier=True)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gbrank.boosters.xgboost.rabit import meeting
+from gbrank.common.collective import BoosterError, WorkersLostError
 from gbrank.data.columns import Data, fit_arguments, is_of_queries
 from gbrank.data.queries import Queries
 from gbrank.fit.boosted_ranker import tree_settings
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker, opened_init
 
 # How long workers get to end by themselves once one of them is lost or its booster has failed.

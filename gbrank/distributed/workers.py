@@ -27,7 +27,7 @@ def run_on_workers(
 ) -> Any:
     """Call a function on several workers at once, each with the shards under its address.
 
-    In the function, `gbrank.parallel.collective` connects all workers. The result of the first
+    In the function, `gbrank.common.collective` connects all workers. The result of the first
     worker is returned; an error on one of them ends all, and is raised.
     """
     hosts = [str(urlparse(address).hostname) for address in shards]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import quoted, refuse_text
+from gbrank.common.collective import all_any
 from gbrank.common.plain import plain
 from gbrank.data.checking import check_rows, check_training, is_list, validation_sets
 from gbrank.data.columns import COLUMNS, Data
@@ -15,7 +16,6 @@ from gbrank.data.labels import with_label_columns
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.rounds import Callback
-from gbrank.parallel.collective import all_any
 
 # Features as users give them: an array, a sparse matrix, a frame.
 TableLike: TypeAlias = Any

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from gbrank.common.arrays import Vector
+from gbrank.common.collective import n_workers
 from gbrank.common.warnings import warn_user
 from gbrank.data.checking import each_query, select_queries
 from gbrank.data.rows import Rows
@@ -16,7 +17,6 @@ from gbrank.data.schema import Features, Schema, as_dense
 from gbrank.fit.loop import is_part
 from gbrank.fit.plan import BoostingPlan
 from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows
-from gbrank.parallel.collective import n_workers
 
 QUERIES, FEATURES = 100, 5  # that choose the features to try, and how many are tried
 WIDE = 10_000  # features from which none is tried

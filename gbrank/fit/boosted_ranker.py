@@ -10,6 +10,7 @@ from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.boosters.booster_params import LARGEST_INT32
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_jobs, quoted
+from gbrank.common.collective import all_gather
 from gbrank.common.fields import checked, checked_fields, choice, real, whole
 from gbrank.common.threads import usable_threads
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
@@ -18,7 +19,6 @@ from gbrank.fit.rounds import check_patience
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-from gbrank.parallel.collective import all_gather
 from gbrank.schedules import Sigma
 
 

@@ -20,6 +20,7 @@ from gbrank.boosters import Trainer
 from gbrank.boosters.interface import State
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_number, quoted
+from gbrank.common.collective import all_gather
 from gbrank.common.describe import describe
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import refuse_remote, replace_file
@@ -30,7 +31,6 @@ from gbrank.data.sampling import query_keys
 from gbrank.data.schema import Schema
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.loop import History
-from gbrank.parallel.collective import all_gather
 
 FILE = "checkpoint.gbrank"
 # Parameters without a hash: init is compared by its scores, others do not change the model.

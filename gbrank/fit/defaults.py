@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gbrank.common.collective import all_sum
 from gbrank.data.queries import Queries
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.start import rounds_of
-from gbrank.parallel.collective import all_sum
 
 SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
 LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2

@@ -11,6 +11,7 @@ import numpy as np
 from gbrank.boosters import TRAINERS, Trainer, TreeSettings
 from gbrank.clicks import PositionReport
 from gbrank.common.argument_error import ArgumentError
+from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.threads import usable_threads
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows, take_rows
@@ -26,7 +27,6 @@ from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, check_callbacks, stopping_of
 from gbrank.fit.start import fit_start, from_start
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.parallel.collective import all_gather, all_sum, n_workers
 
 
 @dataclass(eq=False)

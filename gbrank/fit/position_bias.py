@@ -17,12 +17,12 @@ from gbrank.boosters.interface import GradientFunction, State
 from gbrank.clicks import PositionReport, position_report
 from gbrank.clicks.position_report import places_of
 from gbrank.common.arrays import Vector, canonical
+from gbrank.common.collective import all_gather
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features
+from gbrank.data.sums import order_free_sums
 from gbrank.fit.loop import is_part
-from gbrank.parallel.collective import all_gather
-from gbrank.parallel.sums import order_free_sums
 
 PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents
 

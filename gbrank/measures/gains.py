@@ -35,7 +35,8 @@ class geometric_discount:
 
     Examples
     --------
-    >>> from gbrank import DCG, geometric_discount
+    >>> from gbrank import DCG
+    >>> from gbrank.measures.gains import geometric_discount
     >>> DCG(discount=geometric_discount(0.5))([0, 1], [2.0, 1.0])
     0.25
     """

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_labels, check_vector, check_weights
+from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import checked, choice, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.threads import usable_threads
@@ -31,7 +32,6 @@ from gbrank.engine.contract import (
 from gbrank.engine.driver import Runner
 from gbrank.measures.gains import Discount, discount_values
 from gbrank.measures.per_query import reduce_queries
-from gbrank.parallel.collective import all_any, all_max, all_sum
 
 Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
 

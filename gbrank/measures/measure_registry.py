@@ -67,7 +67,8 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
 
     Examples
     --------
-    >>> from gbrank import NDCG, register_measure
+    >>> from gbrank import NDCG
+    >>> from gbrank.extend import register_measure
     >>> register_measure(NDCG) is NDCG
     True
     """

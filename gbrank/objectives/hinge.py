@@ -77,7 +77,8 @@ class RankSVM(KernelObjective):
 
     Examples
     --------
-    >>> from gbrank import Queries, RankSVM
+    >>> from gbrank import Queries
+    >>> from gbrank.objectives.hinge import RankSVM
     >>> RankSVM().bind([1, 0], Queries.from_sizes([2])).loss([0.25, 0.0])
     array([0.75])
     """
@@ -108,7 +109,8 @@ class SquaredHinge(RankSVM):
 
     Examples
     --------
-    >>> from gbrank import Queries, SquaredHinge
+    >>> from gbrank import Queries
+    >>> from gbrank.objectives.hinge import SquaredHinge
     >>> SquaredHinge().bind([1, 0], Queries.from_sizes([2])).loss([0.5, 0.0])
     array([0.125])
     """

@@ -18,12 +18,14 @@ from gbrank.common.checks import (
     check_vector,
     check_weights,
 )
+from gbrank.common.collective import all_any
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
 from gbrank.common.warnings import warn_user
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import document_weights
+from gbrank.data.sums import order_free_mean
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Program, Terms
 from gbrank.engine.driver import Runner
@@ -31,8 +33,6 @@ from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.discounted import NDCG
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
-from gbrank.parallel.collective import all_any
-from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Curve, Sigma, as_schedule, check_sigma, constant, unit_of, weight_at
 
 # In spreads of the scores: a wider start would undo what RankNet has learned.

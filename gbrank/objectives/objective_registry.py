@@ -63,7 +63,8 @@ def register_objective(
 
     Examples
     --------
-    >>> from gbrank import RankNet, register_objective
+    >>> from gbrank import RankNet
+    >>> from gbrank.extend import register_objective
     >>> register_objective(RankNet) is RankNet
     True
     """

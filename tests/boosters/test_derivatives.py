@@ -14,7 +14,7 @@ import reference
 from cases import loop
 from gbrank import Queries
 from gbrank.boosters.gradient_hook import GradientHook, rescale_to_unit_mean
-from gbrank.parallel.sums import round_to_exact_sums
+from gbrank.data.sums import round_to_exact_sums
 
 Vector = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
 
 PLUGIN = """
-import gbrank, numpy as np
+import gbrank, gbrank.extend, numpy as np
 
 def regression(scores, labels, sigma):
     error = scores - labels
@@ -21,7 +21,7 @@ def regression(scores, labels, sigma):
 
 gbrank.custom_objective(regression, name="mine")
 
-@gbrank.register_measure
+@gbrank.extend.register_measure
 class Mine(gbrank.NDCG):
     name = "mine"
 """

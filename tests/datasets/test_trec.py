@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import AP, ERR, NDCG, RR, WTA, Measure, Precision, Recall, get_measure
+from gbrank import AP, ERR, NDCG, RR, WTA, Precision, Recall, get_measure
 from gbrank.datasets import read_judged_run, read_qrels, read_run, write_qrels, write_run
+from gbrank.extend import Measure
 
 ENCODABLE = st.characters(exclude_categories=["Cs", "Z"], exclude_characters="\0\t\n\v\f\r\x85")
 NAMES = st.text(ENCODABLE, min_size=1).filter(lambda name: name.split() == [name])

@@ -29,10 +29,10 @@ from gbrank import (
     load_ranker,
     make_cubic,
 )
+from gbrank.common.collective import WorkersLostError
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
-from gbrank.parallel.collective import WorkersLostError
 from gbrank.schedules import geometric
 
 da = pytest.importorskip("dask.array")

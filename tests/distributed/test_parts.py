@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic
+from gbrank.common.collective import BoosterError, WorkersLostError
 from gbrank.distributed.parts import fit_part, true_cause
-from gbrank.parallel.collective import BoosterError, WorkersLostError
 
 
 def test_the_cause_is_no_consequence_of_another_error() -> None:

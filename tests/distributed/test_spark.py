@@ -23,8 +23,8 @@ pyspark = pytest.importorskip("pyspark")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
+from gbrank.common.collective import BoosterError  # noqa: E402
 from gbrank.distributed import SparkGBRanker, SparkGBRankerModel  # noqa: E402
-from gbrank.parallel.collective import BoosterError  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("spark")  # one JVM
 

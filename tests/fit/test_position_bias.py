@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
 from gbrank import GBRanker, Queries, get_objective, list_objectives, make_cubic
-from gbrank.parallel.sums import order_free_sums
+from gbrank.data.sums import order_free_sums
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 CLICKS = make_clicks(Y, QID, n_sessions=3, n_positions=6, random_state=0)

@@ -36,11 +36,11 @@ from gbrank import (
     lightgbm_feval,
     list_measures,
     make_cubic,
-    register_measure,
     xgboost_feval,
 )
 from gbrank.commands.cli import main
 from gbrank.evaluation import make_scorer
+from gbrank.extend import register_measure
 
 Vector = NDArray[np.float64]
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "own_measures.md"

@@ -31,14 +31,13 @@ from gbrank import (
     SmoothRank,
     SoftRank,
     TieRank,
-    geometric_discount,
     get_measure,
     get_objective,
     make_cubic,
     write_letor,
 )
 from gbrank.commands.cli import main
-from gbrank.measures.gains import DISCOUNTS, discount_values
+from gbrank.measures.gains import DISCOUNTS, discount_values, geometric_discount
 
 Written = Callable[[int, int], float]
 TIES = ("average", "pessimistic", "optimistic", "order")

@@ -29,12 +29,12 @@ from gbrank import (
     RBP,
     RR,
     WTA,
-    KendallTau,
     Precision,
     Recall,
     custom_measure,
     get_measure,
 )
+from gbrank.measures.pairwise import KendallTau
 
 every_measure = groups("name, parameters", reference.by_measure(reference.CASES))
 TIES = ("average", "pessimistic", "optimistic", "order")

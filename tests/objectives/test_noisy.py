@@ -17,10 +17,8 @@ from gbrank import (
     NDCG,
     RR,
     GBRanker,
-    KendallTau,
     LambdaRank,
     NoisyLambdaRank,
-    PairwiseCorrect,
     Queries,
     get_objective,
     make_cubic,
@@ -28,6 +26,7 @@ from gbrank import (
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
+from gbrank.measures.pairwise import KendallTau, PairwiseCorrect
 from gbrank.objectives.noisy_lambdarank import SHORT, TOP, WHOLE
 
 MEASURES = [NDCG(), DCG(k=3), AP(), RR(), ERR(), PairwiseCorrect(), KendallTau()]

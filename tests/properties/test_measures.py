@@ -16,9 +16,6 @@ from gbrank import (
     NDCG,
     RBP,
     RR,
-    KendallTau,
-    Measure,
-    PairwiseCorrect,
     Precision,
     Queries,
     Recall,
@@ -26,12 +23,12 @@ from gbrank import (
     get_measure,
     list_measures,
 )
-from gbrank.extend import SeparableDelta, Swaps, Terms, inline
+from gbrank.extend import Measure, SeparableDelta, Swaps, Terms, inline
 from gbrank.measures.average_precision import ap_by_position, ap_swaps, ap_value
 from gbrank.measures.cascade import cascade_by_rank, err_swaps, rr_value
 from gbrank.measures.discounted import discounted_by_rank, discounted_swaps
 from gbrank.measures.gains import formula_of
-from gbrank.measures.pairwise import pairwise_row
+from gbrank.measures.pairwise import KendallTau, PairwiseCorrect, pairwise_row
 
 NAMES = [item.name for item in list_measures() if WORD in item.name]
 

@@ -13,7 +13,7 @@ from gbrank.boosters.booster_params import LARGEST_INT32, Options
 from gbrank.boosters.interface import Params, TreeSettings
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_choice
-from gbrank.parallel.collective import all_gather, n_workers, own_host
+from gbrank.common.collective import all_gather, n_workers, own_host
 
 # Parameters that keep a state between rounds, or force splits that gain nothing.
 STATEFUL = (

@@ -29,11 +29,11 @@ from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smalles
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
+from gbrank.common.collective import BoosterError, all_gather, n_workers
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Features, Schema
-from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
 REFUSED = "LightGBM refuses the parameters or data"
 SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree

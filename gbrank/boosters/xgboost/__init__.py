@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gbrank.boosters.openmp import check_fork, short_spins
-from gbrank.parallel.collective import WorkersLostError
+from gbrank.common.collective import WorkersLostError
 
 with short_spins():
     from xgboost.core import XGBoostError

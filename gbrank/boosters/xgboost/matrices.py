@@ -9,9 +9,9 @@ from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.interface import TreeSettings, safe_names
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.collective import BoosterError
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema, as_dense
-from gbrank.parallel.collective import BoosterError
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
 COARSEST = 1e-3

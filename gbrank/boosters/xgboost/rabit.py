@@ -11,7 +11,7 @@ from xgboost.collective import CommunicatorContext, Op
 from xgboost.tracker import RabitTracker
 
 from gbrank.boosters.xgboost import translated
-from gbrank.parallel.collective import WorkersLostError, joined
+from gbrank.common.collective import WorkersLostError, joined
 
 LOST = "the other workers of the fit are lost"
 

@@ -22,11 +22,11 @@ from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_para
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
+from gbrank.common.collective import BoosterError, all_max
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.parallel.collective import BoosterError, all_max
 
 REFUSED = "XGBoost refuses the parameters or data"
 # Gradients below this are scaled up, where the mean curvature is 1.

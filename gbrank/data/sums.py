@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.parallel.collective import all_max, all_sum
+from gbrank.common.collective import all_max, all_sum
 
 # How many values are converted at a time.
 CHUNK = 1 << 16

@@ -1,1 +1,0 @@
-"""Communication of the workers of a distributed fit, and sums that no order of terms changes."""
