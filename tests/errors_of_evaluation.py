@@ -14,9 +14,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Tuning": [
         ("ranker", "tune(X, y, qid=qid, ranker=LinearRanker())"),
-        ("baseline", "tune(X, y, qid=qid, ranker=GBRanker(baseline=0))"),
-        ("keep", "tune(X, y, qid=qid, keep=['booster'])"),
-        ("minutes", "tune(X, y, qid=qid, minutes=0)"),
         ("folds", "tune(X, y, qid=qid, folds=[(np.arange(50), np.arange(50, 75), [75])])"),
     ],
     "Splits and scorers": [

@@ -10,7 +10,7 @@ from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.scoring import make_scorer
 from gbrank.evaluation.summary import Row
 from gbrank.evaluation.trial import Outcome
-from gbrank.evaluation.tuning import Tuned, tune
+from gbrank.evaluation.tuning import tune
 
 __all__ = [
     "Comparison",
@@ -20,7 +20,6 @@ __all__ = [
     "LetorFolds",
     "Outcome",
     "Row",
-    "Tuned",
     "compare_rankers",
     "compare_scores",
     "cross_validate_rankers",

@@ -101,7 +101,7 @@ class FittedTrees(FittedRounds):
     position_report: PositionReport | None = saved(
         lambda given: given and PositionReport.restored(**given)
     )
-    colsample: float | None = saved(lambda share: share)
-    extra_trees: bool | None = saved(lambda flag: flag)
+    colsample: float = saved(float)
+    extra_trees: bool = saved(bool)
     progress: Progress | None = saved(lambda given: given and Progress(**given))
     data: dict[str, dict[str, int]] = saved(dict)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,6 @@ from gbrank import GBRanker, QueryTimeSeriesSplit
 from gbrank.commands import data_files
 from gbrank.commands.cli import main
 from gbrank.commands.shared import import_plugins
-from gbrank.common.table import Table
-from gbrank.evaluation.tuning import Tuned
 from gbrank.export import Verification
 
 
@@ -45,15 +43,16 @@ def called(monkeypatch: pytest.MonkeyPatch, function: str, *argv: object) -> tup
 
 
 def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = "--minutes 0.5 --trials 7 --single --keep rate colsample --results r --metric map"
-    options += " --n-estimators 9 --categorical b --later --folds 3"
+    options = "--minutes 0.5 --trials 7 --storage t.log --metric map --n-estimators 9"
+    options += " --categorical b --later --folds 3"
     argv = f"tune t.csv --model m --drop url margin {options}"
     (X, y), found = called(monkeypatch, "tune.tune", *argv.split())
     assert list(X) == ["a", "b"]
     assert_array_equal(y, table["label"])
     assert_array_equal(found["qid"], table["qid"])
-    expected = {"minutes": 0.5, "n_trials": 7, "average": False, "results": "r"}
-    expected |= {"categorical_feature": ["b"], "progress": False, "keep": ["rate", "colsample"]}
+    expected = {"minutes": 0.5, "n_trials": 7, "categorical_feature": ["b"]}
+    assert found["study"].study_name == "gbrank"
+    assert Path("t.log").stat().st_size
     assert expected.items() <= found.items()
     assert repr(found["folds"]) == repr(QueryTimeSeriesSplit(3))
     params = {"eval_metric": ["map"], "n_estimators": 9, "random_state": 0}
@@ -70,23 +69,6 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     ((train, valid),) = found["folds"]
     assert_array_equal(train, np.arange(20))
     assert_array_equal(valid, np.arange(20, 40))
-
-
-@pytest.mark.parametrize(("n", "kept"), [(1, "the best is kept"), (2, "the mean of 2 is kept")])
-def test_what_tune_says(
-    n: int, kept: str, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, output: Output
-) -> None:
-    """How many rankers are averaged, and after how many trials."""
-    ranker = GBRanker(n_estimators=1, min_child_samples=1, n_jobs=1)
-    ranker.fit(table[["a"]], table["label"], qid=table["qid"])
-    members, values = [(1 / n, ranker)] * n, {"default": 0.25, "ranker": 0.5}
-    monkeypatch.setattr("gbrank.commands.tune.finished", lambda *_: [None] * 7)
-    monkeypatch.setattr(Tuned, "_table", lambda _: Table(["parameter"], []))
-    found = Tuned(ranker, members, "map", values, cast(Any, None))
-    monkeypatch.setattr("gbrank.commands.tune.tune", lambda *_, **__: found)
-    said = output("tune", "t.csv", "--model", "m", "--drop", "url", "b")
-    assert said.startswith("map of held-out queries: default 0.2500, ranker 0.5000\n")
-    assert said.endswith(f"7 trials: {kept}\nmodel: m\n")
 
 
 def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

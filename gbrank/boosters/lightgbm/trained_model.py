@@ -1,7 +1,7 @@
 """Trained models of LightGBM."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import lightgbm as lgb
@@ -37,22 +37,6 @@ class LightGBMModel:
         if isinstance(model, lgb.LGBMModel) and model.__sklearn_is_fitted__():
             model = model.booster_
         return cls(model) if isinstance(model, lgb.Booster) else None
-
-    @classmethod
-    def weighted_sum(
-        cls, models: Sequence["LightGBMModel"], weights: Sequence[float]
-    ) -> "LightGBMModel":
-        """Return the model of all trees, whose score is the weighted sum of the models' scores.
-
-        The first columns of the widest model must be those of the others.
-        """
-        pairs = zip(models, weights, strict=True)
-        texts = [_scaled_leaves(model.native.model_to_string(), own) for model, own in pairs]
-        widest = max(range(len(models)), key=lambda i: models[i].native.num_feature())
-        text, *others = [texts.pop(widest), *texts]
-        for other in others:
-            text = joined_trees(text, other)
-        return cls(lgb.Booster(model_str=text))
 
     def dump(self) -> bytes:
         """Return the model in LightGBM's text format."""
@@ -102,21 +86,6 @@ def joined_trees(first: str, second: str, leave_out: int = 0) -> str:
     head, trees, _ = _split_model(first)
     _, more, tail = _split_model(second)
     return _without_sizes(head) + "".join([*trees, *more[leave_out:], tail])
-
-
-def _scaled_leaves(text: str, weight: float) -> str:
-    """Return the text of a model whose scores are those of another one times a weight."""
-
-    def scaled(line: re.Match[str]) -> str:
-        return line[1] + " ".join(repr(weight * float(value)) for value in line[2].split())
-
-    text = re.sub(
-        r"^((?:leaf_value|leaf_const|leaf_coeff|internal_value)=)(.*)$",
-        scaled,
-        text,
-        flags=re.MULTILINE,
-    )
-    return _without_sizes(text)
 
 
 def _without_sizes(text: str) -> str:
