@@ -1,1 +1,1 @@
-"""Fitting a ranker: the plan, the loop, the start, checkpoints, storage."""
+"""Fitting a ranker: the rounds, the start, checkpoints, storage."""

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import n_workers
 from gbrank.common.warnings import warn_user
 from gbrank.data.checking import each_query, select_queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.data.schema import Features, Schema, as_dense
+from gbrank.data.schema import Features, Schema, as_dense, column_places
+from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.loop import is_part
-from gbrank.fit.plan import BoostingPlan
 from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows
 
 QUERIES, FEATURES = 100, 5  # that choose the features to try, and how many are tried
@@ -97,17 +98,32 @@ def lead(
     return mean, mean - WIDTH * np.sqrt(variance), mean + WIDTH * np.sqrt(variance)
 
 
-def warn_if_behind(plan: BoostingPlan, scores: Vector) -> None:
-    """Warn where a feature, or the baseline, ranks validation queries no worse than scores do."""
-    if not plan.valid or is_part() or n_workers() > 1:
+def baseline_column(ranker: BoostedRanker, schema: Schema) -> int | None:
+    """Return the column that a ranker is to be ahead of, if one is named."""
+    if ranker.baseline is None:
+        return None
+    (column,) = column_places([ranker.baseline], "baseline", schema.names, schema.n_features)
+    if column in schema.categorical:
+        raise ArgumentError("baseline", "must be a column of numbers", repr(ranker.baseline))
+    if n_workers() > 1:
+        raise ArgumentError("baseline", "must be None on several workers")
+    return column
+
+
+def warn_if_behind(
+    ranker: BoostedRanker, schema: Schema, rows: Rows, judged: Rows, scores: Vector
+) -> None:
+    """Warn where a feature, or the baseline, ranks judged queries no worse than scores do."""
+    if is_part() or n_workers() > 1:
         return
-    measure, judged = plan.ranker._measures()[0].with_positions(plan.schema), plan.valid[0]
-    judge = bind_to_rows(measure, judged, plan.settings.n_jobs)
+    measure = ranker._measures()[0].with_positions(schema)
+    judge = bind_to_rows(measure, judged, ranker.n_jobs)
     own = judge.per_query(scores)
-    best = best_feature(plan.schema, plan.rows, judged, measure)
+    best = best_feature(schema, rows, judged, measure)
     found = {} if best is None else {(best.column, best.sign): best}
-    if plan.baseline is not None:
-        found[plan.baseline, 1] = _alone(plan.schema, plan.baseline, 1, judged.X, judge)
+    baseline = baseline_column(ranker, schema)
+    if baseline is not None:
+        found[baseline, 1] = _alone(schema, baseline, 1, judged.X, judge)
     for each in found.values():
         ends = lead(each.values[judge.queries], own[judge.queries], judge.weights)
         mean, low, high = (round(end, 4) + 0.0 for end in ends)  # no −0

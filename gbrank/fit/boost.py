@@ -1,76 +1,189 @@
 """A fit of trees, from its arguments to what it makes."""
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from gbrank.boosters import Model, Trainer
+from gbrank.boosters import TRAINERS, Model, Trainer
+from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.interface import GradientFunction
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
+from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
-from gbrank.fit.arguments import FitData, FitOptions
-from gbrank.fit.best_feature import warn_if_behind
-from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.data.checking import split_rows
+from gbrank.data.rows import Rows, take_rows
+from gbrank.data.schema import Schema
+from gbrank.fit.arguments import FitData, FitOptions, TableLike
+from gbrank.fit.best_feature import baseline_column, warn_if_behind
+from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
+from gbrank.fit.checkpoints import Checkpoint, fit_hashes, hash_of
+from gbrank.fit.defaults import chosen_trees
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import kept
-from gbrank.fit.plan import BoostingPlan, plan_boosting
-from gbrank.fit.position_bias import DebiasedTrainer
-from gbrank.fit.rounds import warn_of_short_patience
+from gbrank.fit.gradients import derivatives_by_round
+from gbrank.fit.loop import History, Loop, evaluations, kept
+from gbrank.fit.multiplier import own_multipliers
+from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
+from gbrank.fit.rounds import check_callbacks, stopping_of, warn_of_short_patience
+from gbrank.fit.start import fit_start, from_start
+from gbrank.objectives.objective_registry import get_objective
 
 
 def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
     """Train a ranker's trees, and return all that the fit makes."""
-    plan = plan_boosting(ranker, data, options)
-    settings = plan.settings
-    warn_of_short_patience(
-        ranker.early_stopping_rounds, ranker.n_estimators, settings.learning_rate
+    checked = tree_settings(ranker, resumable=options.checkpoint is not None)
+    callbacks, measures = check_callbacks(options.callbacks), ranker._measures()
+    schema = Schema.union(all_gather(Schema.learn(data.training["X"], data.categorical_feature)))
+    given = data.checked(schema)
+    _refuse_together(data)
+    baseline_column(ranker, schema)  # which must be there
+    saved, hashes = None, dict[str, str]()
+    if options.checkpoint is not None:
+        saved = Checkpoint(options.checkpoint, options.checkpoint_rounds)
+        hashes = fit_hashes(ranker, schema, *given)
+    parts, tables = _set_aside(ranker, data, checked.seed, *given)
+    objective, multipliers = own_multipliers(get_objective(ranker.objective))
+    hook = GradientHook(
+        objective,
+        ranker.sigma,
+        start=ranker.init is None and parts[0].init_score is None,
+        rounds=ranker.n_estimators,
+        curvature=ranker.curvature,
+        n_jobs=ranker.n_jobs,
+        before=ranker.init._fitted.progress if isinstance(ranker.init, BoostedRanker) else None,
     )
-    trainer = plan.trainer()
+    derivatives = derivatives_by_round(hook, ranker, parts[0], checked.seed)
+    TRAINERS[ranker.booster].check(checked, schema)
+    training = parts[0].as_given(tables[0])
+    training["categorical_feature"] = data.categorical_feature
+    start = fit_start(ranker, parts, training)
+    rows, *valid = from_start(start, schema, tables, parts)
+    n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
+    settings = replace(checked, n_jobs=n_jobs, **chosen_trees(ranker, rows.queries, start))
+    rate, patience = settings.learning_rate, ranker.early_stopping_rounds
+    warn_of_short_patience(patience, ranker.n_estimators, rate)
+    history, records = History(), ranker._shows
+    if saved is not None:
+        began = [part.init_score for part in (rows, *valid)] if start is not None else None
+        saved.expect(hashes | {"init": hash_of(began)})
+        hook.sigmas.update(saved.sigmas)
+        history = saved.history
+        if history.done:
+            records = "train" in history.results
+    on_train, on_valid = evaluations(measures, rows, valid, schema, ranker.n_jobs, training=records)
+    positions = report_of_positions(rows, ranker.position_model == "free")
+    state = None if saved is None else saved.state
+    trainer: Trainer = TRAINERS[ranker.booster](rows, valid, schema, settings, state)
+    if positions is not None and rows.position is not None:
+        told = np.where(ranker.position_model == "free", 1.0, positions.told)
+        trainer = DebiasedTrainer(trainer, rows.position, told, rate, state)
     with closing(trainer):
-        history = plan.loop(trainer).run()
+        Loop(
+            trainer,
+            partial(_grow, trainer, derivatives),
+            ranker.n_estimators,
+            on_train=on_train,
+            on_valid=on_valid,
+            stopping=stopping_of(patience, ranker.n_estimators, rate),
+            sigmas=hook.sigmas,
+            hook=hook,
+            callbacks=[*multipliers, *callbacks],
+            history=history,
+            keep=None if saved is None else partial(saved.keep, trainer, hook.sigmas),
+            progress=ranker._shows,
+        ).run()
         model = kept(trainer.finish, history.best_round)
-        scores = kept(_final_scores, plan, model, trainer)
+        judged = valid[0] if valid else rows
+        scores = kept(_final_scores, model, judged, schema, n_jobs, None if valid else trainer)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
-        progress = plan.gradients.hook.stages[-1].progress(history.best_round)
         del trainer
     if not model.importances().any():
         warn_user(
             "no tree has a split, and all documents the same score: are "
-            f"{len(plan.rows.y)} documents too few for "
+            f"{len(rows.y)} documents too few for "
             f"min_child_samples={ranker.min_child_samples}, features without variation, or "
             "gradients too small (a narrow sigma)?"
         )
-    warn_if_behind(plan, scores)
+    if valid:
+        warn_if_behind(ranker, schema, rows, judged, scores)
     return FittedTrees(
-        schema=plan.schema,
+        schema=schema,
         model=model,
         booster=ranker.booster,
-        init=plan.start,
-        learning_rate=settings.learning_rate,
+        init=start,
+        learning_rate=rate,
         colsample=settings.colsample,
         extra_trees=settings.extra_trees,
         position_bias=biases,
-        position_report=plan.positions,
-        progress=progress,
-        data=plan.sizes,
-        **history.published(plan.sigmas),
+        position_report=positions,
+        progress=hook.stages[-1].progress(history.best_round),
+        data=_sizes(rows, valid),
+        **history.published(hook.sigmas),
     )
 
 
-def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer) -> Vector:
-    """Return the last scores of the first validation set or, without one, of training."""
-    if plan.valid:
-        rows = plan.valid[0]
+def _grow(trainer: Trainer, derivatives: Callable[[int], GradientFunction], round: int) -> None:
+    """Grow the tree of a round."""
+    trainer.step(derivatives(round))
+
+
+def _refuse_together(data: FitData) -> None:
+    """Refuse arguments that are right by themselves, and not together."""
+    validation = data.validation.values()
+    if "init_score" in data.training and any("init_score" not in part for part in validation):
+        raise ArgumentError(
+            "eval_init_score",
+            "must be given where init_score is: validation documents would be judged by the trees "
+            "alone",
+        )
+
+
+def _set_aside(
+    ranker: BoostedRanker, data: FitData, seed: int, rows: Rows, valid: list[Rows]
+) -> tuple[list[Rows], list[TableLike]]:
+    """Return rows to train on, then those to validate on, and their tables."""
+    if ranker.validation_fraction is not None and not valid:
+        split = split_rows(rows, ranker.validation_fraction, seed)
+        tables = [take_rows(data.training["X"], chosen) for _, chosen in split]
+        return [part for part, _ in split], tables
+    for name in ("early_stopping_rounds", "baseline"):
+        if getattr(ranker, name) is not None and not valid:
+            demand = "needs validation data: pass eval_set=, or set validation_fraction"
+            raise ArgumentError(name, demand)
+    return [rows, *valid], [part["X"] for part in data.sets.values()]
+
+
+def _final_scores(
+    model: Model, rows: Rows, schema: Schema, n_jobs: int, trainer: Trainer | None
+) -> Vector:
+    """Return the last scores of validation rows, or those that a trainer has of training rows."""
+    if trainer is not None:
+        scores = trainer.train_scores()
+    else:
         with interrupts_held():
-            scores = model.predict(rows.X, plan.schema, plan.settings.n_jobs)
+            scores = model.predict(rows.X, schema, n_jobs)
         if rows.init_score is not None:
             scores = rows.init_score + scores
-    else:
-        scores = trainer.train_scores()
     if not np.isfinite(scores).all():
         raise ArgumentError(
             "learning_rate", "must be smaller: the scores that the trees came to are not finite"
         )
     return scores
+
+
+def _sizes(rows: Rows, valid: Sequence[Rows]) -> dict[str, dict[str, int]]:
+    """Return how many documents and queries there are in each set, of all workers."""
+    parts = {"train": rows, **{f"valid_{i}": part for i, part in enumerate(valid)}}
+    return {
+        name: {
+            "documents": int(all_sum(part.queries.n_documents)),
+            "queries": int(all_sum(part.queries.n_queries)),
+        }
+        for name, part in parts.items()
+    }

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import GradientFunction
@@ -12,40 +11,15 @@ from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
 
 
-class Gradients:
-    """A ranker's objective, bound once to the rows of a fit: the derivatives of each round."""
-
-    def __init__(self, ranker: BoostedRanker, rows: Rows, seed: int) -> None:
-        self.hook = GradientHook(
-            ranker.objective,
-            ranker.sigma,
-            start=ranker.init is None and rows.init_score is None,
-            rounds=ranker.n_estimators,
-            curvature=ranker.curvature,
-            n_jobs=ranker.n_jobs,
-        )
-        self._rows = rows
-        self._left_out = _sampling(ranker, rows, seed)
-        self.bound = self._bind()
-
-    def _bind(self) -> list[Any]:
-        rows = self._rows
-        names = ("sample_weight", "query_weight", "labels")
-        columns = {name: rows.columns.get(name) for name in names}
-        return self.hook.bind(rows.y, rows.queries, **columns)
-
-    def go_on_from(self, start: object) -> None:
-        """Continue the schedule of a start that had the same one."""
-        if isinstance(start, BoostedRanker):
-            bound_for = [stage.rounds for stage in self.hook.stages]
-            self.hook.go_on_from(start._fitted.progress)
-            if [stage.rounds for stage in self.hook.stages] != bound_for:
-                self.bound = self._bind()
-
-    def __call__(self, round: int) -> GradientFunction:
-        """Return the derivatives of a round, as a function of the scores."""
-        left_out = self._left_out(round)
-        return partial(self.hook.derivatives, self.bound, round=round, left_out=left_out)
+def derivatives_by_round(
+    hook: GradientHook, ranker: BoostedRanker, rows: Rows, seed: int
+) -> Callable[[int], GradientFunction]:
+    """Bind a hook to the rows of a fit; return what gives each round's derivatives of scores."""
+    names = ("sample_weight", "query_weight", "labels")
+    columns = {name: rows.columns.get(name) for name in names}
+    bound = hook.bind(rows.y, rows.queries, **columns)
+    left_out = _sampling(ranker, rows, seed)
+    return lambda round: partial(hook.derivatives, bound, round=round, left_out=left_out(round))
 
 
 def _sampling(ranker: BoostedRanker, rows: Rows, seed: int) -> Callable[[int], Mask | None]:

@@ -188,7 +188,7 @@ class Loop:
         """Grow a tree, measure each set, and note the best round; return what the bar shows."""
         history, round = self.history, self.history.done
         self.step(round)
-        shown = {"sigma": f"{self.sigmas[round]:.3g}"} if round in self.sigmas else {}
+        shown = {"sigma": f"{self.sigmas[round]:.3g}"}
         if self.on_train is not None:
             values = self.on_train.values(self.trainer.train_scores())
             shown |= history.record(self.on_train.name, values)

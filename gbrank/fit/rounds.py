@@ -177,11 +177,10 @@ class EvalsResult(dict[str, dict[str, list[float]]], Tabular):
         return frame.rename_axis(index="round")
 
     def _table(self) -> Table:
-        rows: list[tuple[str, ...]] = []
+        rows = []
         for name, curves in self.items():
             for measure, curve in curves.items():
-                values = (f"{value:.4f}" for value in (curve[0], max(curve), curve[-1]))
-                first, best, last = values
-                in_round = str(1 + int(np.argmax(curve)))
-                rows.append((name, measure, first, best, in_round, last, str(len(curve))))
+                first, best, last = (f"{value:.4f}" for value in (curve[0], max(curve), curve[-1]))
+                best_round = str(1 + int(np.argmax(curve)))
+                rows.append((name, measure, first, best, best_round, last, str(len(curve))))
         return Table(HEAD, rows, words=(0, 1))
