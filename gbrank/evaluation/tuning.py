@@ -44,6 +44,7 @@ def tune(
     folds: Folds = 4,
     study: Any = None,
     callbacks: Sequence[Callable[..., None]] = (),
+    progress: bool = False,
     **columns: Any,
 ) -> tuple[GBRanker, Any]:
     """Find the best ranker in some minutes, by an Optuna study.
@@ -75,6 +76,8 @@ def tune(
         ranker.
     callbacks : sequence of callable
         Called with the study and the trial after each trial, as by `optuna.Study.optimize`.
+    progress : bool
+        Whether to show Optuna's bar on standard error.
 
     Returns
     -------
@@ -131,8 +134,7 @@ def tune(
     if study is None:
         sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
         study = optuna.create_study(direction="maximize", sampler=sampler)
-    content = [ranker, own, data.columns, data.queries.index, data.splits, data.X]
-    key = joblib.hash(describe(content))
+    key = joblib.hash(describe([ranker, data.columns, data.queries.index, data.splits, data.X]))
     if study.direction.name != "MAXIMIZE" or study.user_attrs.get("gbrank", key) != key:
         demand = "must maximize, and be of the same data, folds and ranker"
         raise ArgumentError("study", demand, repr(study.study_name))
@@ -142,25 +144,27 @@ def tune(
     parts = [(data.rows(fold.train), data.rows(fold.test)) for fold in data.splits]
 
     def value_of(trial: Any) -> float:
-        place, values = _suggested(trial, own), list[float]()
-        for train, held in parts:
-            try:
+        place, values = own, list[float]()
+        try:
+            place = _suggested(trial, own)
+            for train, held in parts:
                 fitted = fit_on_rows(_placed(ranker, place, train.queries), data, train, [])
                 values.append(bind_to_rows(measure, held, 1).mean(scores_on(fitted, held)))
-            except Exception as error:  # a variant that is refused is a failed trial
-                if place == own:
-                    errors.append(error)
-                    study.stop()
-                raise
-            trial.report(float(np.mean(values)), len(values))
-            if place != own and trial.should_prune():
-                raise optuna.TrialPruned
+                trial.report(float(np.mean(values)), len(values))
+                if place != own and trial.should_prune():
+                    raise optuna.TrialPruned
+        except Exception as error:  # a variant that is refused is a failed trial
+            if place == own:
+                errors.append(error)
+                study.stop()
+            raise
         return float(np.mean(values))
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final fit itself warns
-            study.optimize(value_of, n_trials, 60 * minutes, 1, (Exception,), list(callbacks))
+            options = {"catch": Exception, "callbacks": list(callbacks)}
+            study.optimize(value_of, n_trials, 60 * minutes, show_progress_bar=progress, **options)
     except KeyboardInterrupt:
         if not any(trial.state.name == "COMPLETE" for trial in study.trials):
             raise
@@ -168,8 +172,7 @@ def tune(
     if errors:
         raise errors[0]
     rows = data.rows(np.arange(data.queries.n_documents))
-    best = _placed(ranker, study.best_params, rows.queries)
-    return fit_on_rows(best, data, rows, []), study
+    return fit_on_rows(_placed(ranker, study.best_params, rows.queries), data, rows, []), study
 
 
 def _enqueue(study: Any, own: dict[str, Any]) -> None:
@@ -201,6 +204,5 @@ def _placed(ranker: GBRanker, place: dict[str, Any], queries: Queries) -> GBRank
     params = {**ranker.get_params(deep=False), **place, "verbose": 0}
     rate = params.pop("rate")
     result = type(ranker)(**params)
-    if rate != 1:
-        result.set_params(learning_rate=min(rate * learning_rate_of(result, queries), 0.3))
-    return result
+    learning_rate = min(rate * learning_rate_of(result, queries), 0.3)
+    return result if rate == 1 else result.set_params(learning_rate=learning_rate)

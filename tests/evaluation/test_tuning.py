@@ -121,6 +121,7 @@ def mine(scores: Any, labels: Any, sigma: float) -> Any:
         ({"folds": [(np.arange(200), np.arange(200, 300), np.arange(300, 400))]}, "pairs of rows"),
         ({"study": optuna.create_study()}, "study must maximize"),
         ({"ranker": ranker_like(num_leaves=1)}, "num_leaves must be"),
+        ({"ranker": ranker_like(num_leaves="many")}, "not supported between instances"),
         ({"ranker": ranker_like(eval_metric="ap[margin]")}, "margin"),
     ],
 )
@@ -249,7 +250,8 @@ def test_a_pruner_prunes_and_callbacks_are_called() -> None:
     """After the first fold, but never the ranker itself."""
     pruner = optuna.pruners.ThresholdPruner(lower=2.0)
     study, seen = optuna.create_study(direction="maximize", pruner=pruner), []
-    tune(X, Y, qid=QID, study=study, callbacks=[lambda _, trial: seen.append(trial)], **OPTIONS)
+    shown = {"callbacks": [lambda _, trial: seen.append(trial)], "progress": True}
+    tune(X, Y, qid=QID, study=study, **shown, **OPTIONS)
     assert [trial.state.name for trial in seen] == ["COMPLETE", *["PRUNED"] * 6]
     assert [len(trial.intermediate_values) for trial in seen] == [2, *[1] * 6]
 
