@@ -5,7 +5,13 @@ from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
+import joblib
 from sklearn.base import BaseEstimator, clone
+
+
+def hash_of(value: object) -> str:
+    """Return a hash that is the same in every process."""
+    return str(joblib.hash(describe(value)))
 
 
 def describe(value: object) -> Any:

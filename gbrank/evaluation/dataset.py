@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -161,13 +159,6 @@ class Dataset:
         """Return rows without the labels that are there only to judge by."""
         own = {name: own for name, own in rows.labels.items() if name not in (PEOPLE, JUDGE)}
         return rows.replace(labels=own or None) if self.judged else rows
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of all but the name and the folds."""
-        queries = self.queries
-        content = self.X, self.columns, queries.ids, queries.order, queries.offsets
-        return str(joblib.hash([content, self.categorical_feature]))
 
     def _splits(self, folds: Any) -> list[Fold]:
         if hasattr(folds, "split") and not isinstance(folds, str):

@@ -35,11 +35,10 @@ def run_tasks(tasks: Sequence[Task], n_jobs: int | None, progress: bool) -> list
 
 def _try_all(tasks: Sequence[Task]) -> None:
     """Train each ranker that has rounds for two, one of its start, on all rows of each data set."""
-    first: dict[tuple[str, str], Task] = {}
-    for task in tasks:
-        if not isinstance(task.ranker, np.ndarray):
-            first.setdefault((task.trial.data, task.trial.ranker), task)
+    first = {(task.trial.data, task.trial.ranker): task for task in tasks}
     for task in first.values():
+        if isinstance(task.ranker, np.ndarray):
+            continue
         ranker = configure(task.ranker, n_estimators=2)
         if "n_estimators" not in {name.rpartition("__")[2] for name in ranker.get_params()}:
             continue

@@ -88,7 +88,7 @@ def _rows(
             n_queries=n_queries,
             n_skipped=n_all - n_queries,
             **{name: float(values[place]) for name, values in figures.items()},
-            **_costs([fit for fits in strata for fit in fits if fit.trial.ranker == ranker], part),
+            **_costs([fit for fits in strata for fit in fits if fit.trial.ranker == ranker]),
         )
         for place, ranker in enumerate(rankers)
     ]
@@ -126,7 +126,7 @@ def _figures(
     }
 
 
-def _costs(fits: list[Outcome], part: str) -> dict[str, float]:
+def _costs(fits: list[Outcome]) -> dict[str, float]:
     """Return what a row says of the fits of one ranker, by its names."""
     return {
         "rounds": _mean(fit.rounds for fit in fits),

@@ -57,7 +57,6 @@ class Outcome:
     test: Scores
     rounds: int | None  # of the model; None where the ranker does not say
     cpu_seconds: float  # of the fit
-    ranker: Any = None  # the fitted one, if the task keeps it
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,6 @@ class Task:
     ranker: Any
     data: Dataset
     measures: Sequence[Measure]
-    keeps_ranker: bool = False
 
     @property
     def fold(self) -> Fold:
@@ -106,9 +104,7 @@ def configure(ranker: object, **values: Any) -> Any:
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
-def fit_on_rows(
-    ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows], **options: Any
-) -> Any:
+def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows] = ()) -> Any:
     """Train a ranker on rows of a data set."""
     parts = [data.to_train_on(rows) for rows in (train, *valid)]
     if not isinstance(ranker, BaseRanker):
@@ -119,7 +115,6 @@ def fit_on_rows(
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
     arguments = taken_by(ranker, arguments, [rows.queries for rows in parts])
-    arguments |= options
     return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
 
 
@@ -168,7 +163,6 @@ def run(task: Task) -> Outcome:
         _judge(task, ranker, *test),
         rounds,
         seconds,
-        ranker if task.keeps_ranker else None,
     )
 
 

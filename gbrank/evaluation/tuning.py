@@ -6,12 +6,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.describe import describe
+from gbrank.common.describe import hash_of
 from gbrank.common.extras import needed
 from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
@@ -134,7 +133,7 @@ def tune(
     if study is None:
         sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
         study = optuna.create_study(direction="maximize", sampler=sampler)
-    key = joblib.hash(describe([ranker, data.columns, data.queries.index, data.splits, data.X]))
+    key = hash_of([ranker, data.columns, data.queries.index, data.splits, data.X])
     if study.direction.name != "MAXIMIZE" or study.user_attrs.get("gbrank", key) != key:
         demand = "must maximize, and be of the same data, folds and ranker"
         raise ArgumentError("study", demand, repr(study.study_name))
@@ -148,7 +147,7 @@ def tune(
         try:
             place = _suggested(trial, own)
             for train, held in parts:
-                fitted = fit_on_rows(_placed(ranker, place, train.queries), data, train, [])
+                fitted = fit_on_rows(_placed(ranker, place, train.queries), data, train)
                 values.append(bind_to_rows(measure, held, 1).mean(scores_on(fitted, held)))
                 trial.report(float(np.mean(values)), len(values))
                 if place != own and trial.should_prune():
@@ -172,7 +171,7 @@ def tune(
     if errors:
         raise errors[0]
     rows = data.rows(np.arange(data.queries.n_documents))
-    return fit_on_rows(_placed(ranker, study.best_params, rows.queries), data, rows, []), study
+    return fit_on_rows(_placed(ranker, study.best_params, rows.queries), data, rows), study
 
 
 def _enqueue(study: Any, own: dict[str, Any]) -> None:

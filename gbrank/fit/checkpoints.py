@@ -13,7 +13,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import joblib
 import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
@@ -21,7 +20,7 @@ from gbrank.boosters.interface import State
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.collective import all_gather
-from gbrank.common.describe import describe
+from gbrank.common.describe import hash_of
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import refuse_remote, replace_file
 from gbrank.common.version import __version__
@@ -140,8 +139,3 @@ def fit_hashes(
             of_valid = f"{COLUMNS.get(name, COLUMNS['y']).validation}[{number - 1}]"
             values.setdefault(of_valid if number else name, []).append(value)
     return {name: hash_of(value) for name, value in values.items()}
-
-
-def hash_of(value: object) -> str:
-    """Return a hash that is the same in every process."""
-    return str(joblib.hash(describe(value)))

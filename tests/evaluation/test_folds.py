@@ -161,19 +161,6 @@ def test_columns_of_a_fold() -> None:
         assert_array_equal(rows.labels["m"], R[3:0:-1].ravel() % 5)
 
 
-def test_a_fingerprint_holds_all_that_is_trained_on() -> None:
-    """Equal data have the same; a change of any column, or of the categories, another."""
-    changes: list[dict[str, Any]] = [
-        {}, {"X": X + 1}, {"y": Y[::-1]}, {"qid": QID[::-1]}, {"categorical_feature": [1]},
-        {"sample_weight": Y}, {"query_weight": Y[:12]}, {"labels": {"m": Y}}, {"labels": {"n": Y}},
-        {"init_score": Y}, {"position": Y + 1},
-    ]  # fmt: skip
-    given: dict[str, Any] = {"name": "data", "X": X, "y": Y, "qid": QID}
-    prints = [[Dataset(**given | change).fingerprint for change in changes] for _ in range(2)]
-    assert prints[0] == prints[1]
-    assert len(set(prints[0])) == len(changes)
-
-
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
