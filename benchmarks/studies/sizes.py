@@ -272,7 +272,7 @@ def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
     """Draw NDCG@10 by the number of training queries, a line for each ranker."""
     figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
     names = list(dict.fromkeys(row["ranker"] for row in rows))
-    for name, color in zip(names, [*PALETTE, "gray"], strict=True):
+    for name, color in zip(names, [*PALETTE[: len(names) - 1], "gray"], strict=True):
         points = [(row["size"], row["ndcg@10"]) for row in rows if row["ranker"] == name]
         axes.plot(*zip(*points, strict=True), "o-", color=color, label=name)
     axes.set(xscale="log", xlabel="training queries", ylabel="NDCG@10, test queries")
