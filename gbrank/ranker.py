@@ -13,7 +13,7 @@ from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_number, quoted
+from gbrank.common.checks import check_choice, check_number, quoted, shortened
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
@@ -409,7 +409,7 @@ def opened_init(init: object) -> Any:
         try:
             return GBRanker.load(init)
         except (OSError, ValueError) as error:
-            got = f"{quoted(init)}: {str(error).rstrip('.')}"
+            got = f"{quoted(init)}: {shortened(str(error).rstrip('.'), 200)}"
             raise ArgumentError("init", demand, got) from None
     init = as_pretrained(init)
     if isinstance(init, GBRanker | PretrainedRanker) and init.__sklearn_is_fitted__():

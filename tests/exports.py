@@ -5,10 +5,12 @@ from typing import Any
 import gbrank
 from gbrank import clicks
 from gbrank.measures.gains import geometric_discount
+from gbrank.measures.measure_registry import register_measure
 
 
 def exported() -> dict[str, Any]:
     """Return what gbrank exports, by name."""
     rooms = gbrank, clicks, gbrank.datasets, gbrank.evaluation, gbrank.schedules
     named = {name: getattr(room, name) for room in rooms for name in room.__all__}
-    return named | {"geometric_discount": geometric_discount}
+    extending = {"geometric_discount": geometric_discount, "register_measure": register_measure}
+    return named | extending
