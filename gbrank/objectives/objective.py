@@ -430,7 +430,7 @@ class Mixture(Objective):
     >>> bound = (LambdaRank() + ListMLE()).bind([1, 0], Queries.from_sizes([2]))
     >>> gradient, curvature = bound.gradients([0.0, 0.0])
     >>> gradient.round(4).tolist(), curvature.round(4).tolist()
-    ([-2.0, 2.0], [1.0, 1.0])
+    ([-1.5, 1.5], [1.0, 1.0])
     >>> from gbrank import get_objective
     >>> get_objective("0.7*lambda:ndcg + 0.3*ranknet").weights
     (0.7, 0.3)
