@@ -1,7 +1,7 @@
 """Lists of many shapes, and their gradients summed directly or in the way of long lists.
 
-The kernels of long lists take half of the time that all take to compile. Those of LambdaRank and
-SoftRank are tested in every run, the others where slow tests are.
+The kernels of long lists take half of the time that all take to compile. Those of LambdaRank are
+tested in every run, those of ApproxRank where slow tests are.
 """
 
 from collections.abc import Iterable

@@ -24,6 +24,6 @@ if __name__ == "__main__":
         )
         for relaxation in ("lambda", "approx", "tie")
         for measure in MEASURES
-        if get_objective(relaxation).of_measure(get_measure(measure)) is not None
+        if get_objective(relaxation).takes(get_measure(measure))
     }
     study("measures", TEXT, rankers, measures=MEASURES, parts=["test"])

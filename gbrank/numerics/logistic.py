@@ -4,10 +4,12 @@ Pairs share one exponential per document: with the upper document a and the lowe
 u = exp(−(s_a − s_b)/σ) ≤ 1 gives all that is needed without overflow.
 """
 
+from typing import Any
+
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.engine.compiling import inline
+from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Derivatives
 
 # exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.
@@ -121,3 +123,23 @@ def pair_force(weight: float, u: float) -> tuple[float, float]:
     force = weight * u * above * above
     right = above if weight < 0 else u * above
     return force, abs(force) * right
+
+
+@inline
+def add_rank_forces(
+    weight: Function, own: Any, s: Vector, sigma: float, up: Vector, down: Vector, out: Derivatives
+) -> None:
+    """Add all pairs of weights weight(i, j, own), in units of σ, given what `exponentials` fill."""
+    wide = is_wide(s, sigma)
+    for i in range(s.size - 1):
+        scale = row_exponentials(i, wide, s, sigma, up, down)
+        own_force = 0.0
+        own_curvature = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            force, added = pair_force(weight(i, j, own), up[j] * scale)
+            own_force += force
+            out.gradient[j] -= force
+            own_curvature += added
+            out.curvature[j] += added
+        out.gradient[i] += own_force
+        out.curvature[i] += own_curvature

@@ -14,7 +14,7 @@ from gbrank.common.fields import choice, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
-from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
+from gbrank.numerics.logistic import add_rank_forces, exponentials, is_wide, row_exponentials
 from gbrank.numerics.sweeps import (
     LOGISTIC,
     RANK_FORCES,
@@ -90,7 +90,7 @@ def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivative
         query.ranking, work.ranks, parameters.beta, parameters.direct, work.slopes
     )
     if out.gradient.size > 0:
-        _add_forces(s, sigma, work.slopes, work.up, work.down, out)
+        add_rank_forces(_difference, work.slopes, s, sigma, work.up, work.down, out)
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
     return loss
@@ -174,24 +174,9 @@ def _add_ranks(s: Vector, sigma: float, up: Vector, down: Vector, ranks: Vector)
 
 
 @inline
-def _add_forces(
-    s: Vector, sigma: float, slopes: Vector, up: Vector, down: Vector, out: Derivatives
-) -> None:
-    """Add all pairs, in units of σ."""
-    wide = is_wide(s, sigma)
-    for i in range(s.size - 1):
-        scale = row_exponentials(i, wide, s, sigma, up, down)
-        own_force = 0.0
-        own_curvature = 0.0
-        own = slopes[i]
-        for j in range(np.uintp(i + 1), np.uintp(s.size)):
-            force, added = pair_force(own - slopes[j], up[j] * scale)
-            own_force += force
-            out.gradient[j] -= force
-            own_curvature += added
-            out.curvature[j] += added
-        out.gradient[i] += own_force
-        out.curvature[i] += own_curvature
+def _difference(i: int, j: int, slopes: Vector) -> float:
+    """Return what a pair weighs: the difference of the measure's slopes by the two ranks."""
+    return slopes[i] - slopes[j]
 
 
 @inline

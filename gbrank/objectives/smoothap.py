@@ -11,7 +11,7 @@ from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.measures.average_precision import AP
-from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
+from gbrank.numerics.logistic import add_rank_forces, exponentials, is_wide, row_exponentials
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
 from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -53,23 +53,16 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
         work.ranks[i] = 1.0
         work.precisions[i] = query.parameters.own
     _add_ranks(s, sigma, x, work)
-    loss = _to_precisions(x, query.ranking.scale, work)
+    loss = 0.0
+    for i in range(s.size):
+        work.precisions[i] /= work.ranks[i]
+        loss -= query.ranking.scale * x[i] * work.precisions[i]
+        work.ranks[i] = query.ranking.scale * x[i] / work.ranks[i]
     if out.gradient.size > 0:
-        _add_forces(s, sigma, x, work, out)
+        own = work.ranks, x, work.precisions
+        add_rank_forces(_weight, own, s, sigma, work.up, work.down, out)
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
-    return loss
-
-
-@inline
-def _to_precisions(x: Vector, scale: float, work: PairWork) -> float:
-    """Turn ranks among relevant ones into P, ranks into a; return the loss."""
-    ranks, precisions = work.ranks, work.precisions
-    loss = 0.0
-    for i in range(x.size):
-        precisions[i] /= ranks[i]
-        loss -= scale * x[i] * precisions[i]
-        ranks[i] = scale * x[i] / ranks[i]
     return loss
 
 
@@ -95,23 +88,10 @@ def _add_ranks(s: Vector, sigma: float, x: Vector, work: PairWork) -> None:
 
 
 @inline
-def _add_forces(s: Vector, sigma: float, x: Vector, work: PairWork, out: Derivatives) -> None:
-    """Add all pairs, in units of σ."""
-    up, down, shares, precisions = work
-    wide = is_wide(s, sigma)
-    for i in range(s.size - 1):
-        scale = row_exponentials(i, wide, s, sigma, up, down)
-        own_force = 0.0
-        own_curvature = 0.0
-        for j in range(np.uintp(i + 1), np.uintp(s.size)):
-            weight = shares[i] * (x[j] - precisions[i]) - shares[j] * (x[i] - precisions[j])
-            force, added = pair_force(weight, up[j] * scale)
-            own_force += force
-            out.gradient[j] -= force
-            own_curvature += added
-            out.curvature[j] += added
-        out.gradient[i] += own_force
-        out.curvature[i] += own_curvature
+def _weight(i: int, j: int, own: tuple[Vector, Vector, Vector]) -> float:
+    """Return what a pair weighs, a_i (x_j − P_i) − a_j (x_i − P_j)."""
+    a, x, p = own
+    return a[i] * (x[j] - p[i]) - a[j] * (x[i] - p[j])
 
 
 @register_objective
