@@ -14,9 +14,11 @@ import argparse
 import sys
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbrank.commands.outputs import check_picture
 from gbrank.commands.shared import add, write_picture
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
 from gbrank.datasets import make_cubic
@@ -27,6 +29,7 @@ from gbrank.ranker import GBRanker
 USAGE = "gbrank demo [options]"
 
 # Labels are 0 to 4, and one document in six has 2 or more.
+NOISE = 1 / 3
 MEASURES = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
 
 
@@ -44,10 +47,12 @@ def run(arguments: argparse.Namespace) -> None:
     X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
     n_train = arguments.queries * 2 // 3
     fold = np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train)
+    y = with_noise(y, fold[0], arguments.seed)
     print(
         f"Data: {arguments.queries} queries of 50 documents, 50 features, labels 0 to 4 "
         f"(make_cubic, seed {arguments.seed}):\n"
-        f"  {n_train} queries to train on, {arguments.queries - n_train} to test.\n"
+        f"  {n_train} queries to train on, with a third of their labels exchanged at random,\n"
+        f"  since real labels have noise; {arguments.queries - n_train} to test.\n"
         "Rankers as they come, without a parameter but the seed and one thread.\n",
         flush=True,
     )
@@ -66,3 +71,12 @@ def run(arguments: argparse.Namespace) -> None:
     print(comparison.table())
     write_picture(quality_by_seconds(comparison), arguments.output)
     print(f"\nMeasures against seconds: {arguments.output}")
+
+
+def with_noise(y: Vector, rows: NDArray[np.int64], seed: int) -> Vector:
+    """Return labels of which a third, among these rows, are exchanged at random."""
+    rng = np.random.default_rng(seed)
+    exchanged = rows[rng.random(len(rows)) < NOISE]
+    noisy = y.copy()
+    noisy[exchanged] = y[rng.permutation(exchanged)]
+    return noisy

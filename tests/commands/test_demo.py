@@ -11,6 +11,7 @@ import xgboost as xgb
 from command import Output
 
 from gbrank import GBRanker, get_measure, make_cubic
+from gbrank.commands.demo import with_noise
 
 
 def holm(p: Any) -> list[float]:
@@ -23,9 +24,15 @@ def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -
     """A table for each measure of the test queries, with tests, and a picture."""
     monkeypatch.chdir(tmp_path)
     text = output("demo", "--queries", "24")
-    assert "16 queries to train on, 8 to test." in text
+    assert "16 queries to train on, with a third of their labels exchanged" in text
     X, y, qid = make_cubic(24, random_state=0)
     train, test = qid < 16, qid >= 16
+    clean = y.copy()
+    y = with_noise(y, np.flatnonzero(train), 0)
+    assert sorted(y) == sorted(clean)
+    assert (y[test] == clean[test]).all()
+    changed = (y[train] != clean[train]).mean()  # of the third, those of another label
+    assert 0.1 < changed < 1 / 3
     common: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
     models = {
         "GBRanker": GBRanker(**common).fit(X[train], y[train], qid=qid[train]),
