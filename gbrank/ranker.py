@@ -409,7 +409,7 @@ def opened_init(init: object) -> Any:
         try:
             return GBRanker.load(init)
         except (OSError, ValueError) as error:
-            got = f"{quoted(init)}: {shortened(str(error).rstrip('.'), 200)}"
+            got = f"{quoted(init)}: {shortened(str(error).rstrip('.'), 150)}"
             raise ArgumentError("init", demand, got) from None
     init = as_pretrained(init)
     if isinstance(init, GBRanker | PretrainedRanker) and init.__sklearn_is_fitted__():

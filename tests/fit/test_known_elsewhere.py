@@ -178,7 +178,7 @@ def test_options(capsys: pytest.CaptureFixture[str]) -> None:
         "train x --model m --task-type GPU": "use --booster xgboost --booster-param device=cuda",
         "train x --model m --eval-names a": "--eval-names: use ranker.evals_result_",
         "evaluate x --model m --eval-metric map": "use --metric ndcg@10",
-        "compare --num-boost-round 5": "--num-boost-round: use --n-estimators",
+        "train x --model m --num-boost-round 5": "--num-boost-round: use --n-estimators",
         "compare --device cuda": "unrecognized argument --device",
         "train x --model m --colour red": "unrecognized argument --colour",
     }.items():
