@@ -4,6 +4,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -97,8 +98,8 @@ def caller(kind: type[T]) -> T | None:
 class GradientHook:
     """Turns scores into the derivatives that boosters take: the part common to all of them.
 
-    Its parameters are those of `lightgbm_fobj`, and `before`: how far a model came whose schedule
-    goes on. Its attribute `sigmas` has the sigma that was used in each round.
+    Its parameters are those of `lightgbm_fobj`. Its attribute `sigmas` has the sigma that was used
+    in each round.
     """
 
     def __init__(
@@ -110,11 +111,11 @@ class GradientHook:
         rounds: int | None = None,
         curvature: str = "own",
         n_jobs: int | None = None,
-        before: Progress | None = None,
     ) -> None:
         self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
         self.objective = get_objective(objective)
-        self.stages = stages_of(self.objective, sigma, rounds, start, before)
+        self._stages_after = partial(stages_of, self.objective, sigma, rounds, start)
+        self.stages = self._stages_after()
         self.n_jobs = n_jobs
         self.sigmas: dict[int, float] = {}
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
@@ -122,6 +123,10 @@ class GradientHook:
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
         """Return itself: boosters copy their parameters, but the record is the user's."""
         return self
+
+    def go_on_from(self, before: Progress | None) -> None:
+        """Continue the schedule of another model, given how far that came."""
+        self.stages = self._stages_after(before)
 
     def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels, weights and other labels."""

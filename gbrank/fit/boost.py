@@ -55,8 +55,9 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         rounds=ranker.n_estimators,
         curvature=ranker.curvature,
         n_jobs=ranker.n_jobs,
-        before=ranker.init._fitted.progress if isinstance(ranker.init, BoostedRanker) else None,
     )
+    if isinstance(ranker.init, BoostedRanker):
+        hook.go_on_from(ranker.init._fitted.progress)
     derivatives = derivatives_by_round(hook, ranker, parts[0], checked.seed)
     TRAINERS[ranker.booster].check(checked, schema)
     training = parts[0].as_given(tables[0])
