@@ -45,13 +45,10 @@ autodoc_member_order = "bysource"
 OF_SCIKIT_LEARN = [
     "set_params",
     "get_metadata_routing",
-    "set_output",
     *(f"set_{method}_request" for method in ("fit", "partial_fit", "predict", "score", "split")),
-    *(f"set_{method}_request" for method in ("transform", "inverse_transform")),
 ]
 # Properties that the docstring of their class lists among the attributes.
 LISTED = [
-    "added_features_",
     "booster_",
     "feature_importances_",
     "feature_names_in_",
