@@ -48,7 +48,8 @@ class Checkpoint:
         refuse_remote(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self._file = Path(folder) / FILE
-        self._hashes: Mapping[str, str] = {}
+        self.hashes: Mapping[str, str] = {}  # of all that the model of this fit depends on
+        self._stored: Mapping[str, str] = {}  # those in the file
         self.history, self.sigmas = History(), dict[int, float]()
         self.state: State | None = None  # of the booster; None before the first round
         try:
@@ -63,9 +64,10 @@ class Checkpoint:
         if len(set(all_gather(self.history.done))) > 1:  # workers were lost while writing
             self.history, self.sigmas, self.state = History(), {}, None
 
-    def expect(self, hashes: Mapping[str, str]) -> None:
-        """Refuse to go on from the checkpoint of another fit."""
-        changed = {name for name, _ in hashes.items() ^ self._hashes.items()}
+    def expect(self, init_scores: list[Any] | None) -> None:
+        """Refuse to go on from the checkpoint of another fit, or of other scores of `init`."""
+        self.hashes = {**self.hashes, "init": hash_of(init_scores)}
+        changed = {name for name, _ in self.hashes.items() ^ self._stored.items()}
         if changed and self.state is not None:
             raise ArgumentError(
                 "checkpoint",
@@ -73,7 +75,6 @@ class Checkpoint:
                 f"{', '.join(sorted(changed))}",
                 hint=" Pass what was passed then, choose another folder, or delete the file.",
             )
-        self._hashes = hashes
 
     def keep(
         self, trainer: Trainer, sigmas: Mapping[int, float], history: History, now: bool
@@ -83,7 +84,7 @@ class Checkpoint:
             return
         state = trainer.state()
         description = {
-            "hashes": self._hashes,
+            "hashes": self.hashes,
             "history": asdict(history),
             "sigmas": list(sigmas.items()),
             "sizes": {name: len(content) for name, content in state.items()},
@@ -100,7 +101,7 @@ class Checkpoint:
         history = History(**description["history"])
         if history.done == 0:
             return
-        self.history, self._hashes = history, description["hashes"]
+        self.history, self._stored = history, description["hashes"]
         self.sigmas = dict(description["sigmas"])
         content = BytesIO(body)
         self.state = {name: content.read(size) for name, size in description["sizes"].items()}

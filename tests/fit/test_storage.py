@@ -358,7 +358,7 @@ def test_a_ranker_of_dask_inside_another_one(tmp_path: Path) -> None:
     assert_array_equal(loaded.predict(FRAME), above.predict(FRAME))
 
 
-@pytest.mark.parametrize("path", ["s3://bucket/model", "gs://b", "file:/tmp/model", "~/model", "~"])
+@pytest.mark.parametrize("path", ["s3://bucket/model", "gs://b", "file:/models/m", "~/model", "~"])
 def test_only_local_folders(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An address would become a local folder of that name."""
     monkeypatch.chdir(tmp_path)
