@@ -78,12 +78,6 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
     return named.exists() and not is_file
 
 
-def refuse_stream(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no file where one is needed: to read a pipe may never end."""
-    if is_stream(path):
-        raise ValueError(f"{os.fspath(path)}: expected a file, got a folder, a pipe or a device")
-
-
 def is_leftover(name: str) -> bool:
     """Say whether a name is that of a temporary file of `replaced`, whose writer was killed."""
     return re.fullmatch(r"\..+\.[0-9a-f]{16}\.tmp", name) is not None
