@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def clicks_to_labels(
-    log: pd.DataFrame, *, attention: Mapping[int, float] | None = None
+    log: pd.DataFrame, *, attention: Mapping[Any, float] | None = None
 ) -> pd.DataFrame:
     r"""Make a label, and its certainty, of the clicks on each document of each query.
 

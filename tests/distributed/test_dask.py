@@ -83,7 +83,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("lambdarank", {}),
     ("approx:ndcg", {"sigma": geometric(1, 0.1, unit="spread"), "early_stopping_rounds": 4}),
     ("smooth:ndcg", {"eval_metric": ["ap", "ndcg@3"]}),
-    ("lambda:ndcg+listmle", {"subsample": 0.5, "subsample_by": "query"}),
+    ("lambda:ndcg+ranknet", {"subsample": 0.5, "subsample_by": "query"}),
     ("lambdarank", {"validation_fraction": 0.3, "early_stopping_rounds": "auto"}),
 ]
 
