@@ -31,5 +31,5 @@ def __getattr__(name: str) -> typing.Any:
         if isinstance(cls, type) and cls.__module__.startswith("gbrank.")
     }
     if name == "__all__":
-        return sorted({*__dir__(), *registered})
+        return sorted({*__dir__(), *registered} - {"__version__"})
     return registered[name] if name in registered else _load(name)

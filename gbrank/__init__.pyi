@@ -11,9 +11,6 @@ from .boosters.xgboost.hook import xgboost_obj as xgboost_obj
 from .common.version import __version__ as __version__
 from .data.frames import split_frame as split_frame
 from .data.queries import Queries as Queries
-from .data.splitting import QueryKFold as QueryKFold
-from .data.splitting import QueryShuffleSplit as QueryShuffleSplit
-from .data.splitting import QueryTimeSeriesSplit as QueryTimeSeriesSplit
 from .data.splitting import query_train_test_split as query_train_test_split
 from .datasets import make_cubic as make_cubic
 from .datasets import read_letor as read_letor
@@ -51,7 +48,6 @@ from .objectives.objective import Mixture as Mixture
 from .objectives.objective_registry import custom_objective as custom_objective
 from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives
-from .objectives.on_label import OnLabel as OnLabel
 from .objectives.slam import SLAM as SLAM
 from .objectives.smoothap import SmoothAP as SmoothAP
 from .objectives.smoothrank import SmoothRank as SmoothRank

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit, train_test_split
+from sklearn.model_selection import KFold, TimeSeriesSplit, train_test_split
 from sklearn.utils import indexable
 
 from gbrank.common.argument_error import ArgumentError
@@ -163,35 +163,14 @@ class QueryKFold(_ByQuery, KFold):
     --------
     >>> import sklearn
     >>> from sklearn.model_selection import cross_validate
-    >>> from gbrank import GBRanker, QueryKFold, make_cubic
+    >>> from gbrank import GBRanker, make_cubic
+    >>> from gbrank.evaluation import QueryKFold
     >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
     >>> ranker = GBRanker(n_estimators=10, n_jobs=1)
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     result = cross_validate(ranker, X, y, cv=QueryKFold(4), params={"qid": qid})
     >>> result["test_score"].shape
     (4,)
-    """
-
-
-class QueryShuffleSplit(_ByQuery, ShuffleSplit):
-    """Splits of whole queries by chance, as `ShuffleSplit` of rows; it requests qid by itself.
-
-    Parameters
-    ----------
-    n_splits : int, default 10
-        Number of splits.
-    test_size, train_size : float or int, optional
-        As in `query_train_test_split`; by default a tenth is tested on.
-    random_state : int, RandomState or None
-        Seed of the shuffles.
-
-    Examples
-    --------
-    >>> from gbrank import QueryShuffleSplit
-    >>> qid = ["a", "a", "b", "c", "c", "d"]
-    >>> ((train, test),) = QueryShuffleSplit(1, test_size=1, random_state=0).split(None, qid=qid)
-    >>> train.tolist(), test.tolist()
-    ([0, 1, 2, 5], [3, 4])
     """
 
 
@@ -214,7 +193,7 @@ class QueryTimeSeriesSplit(_ByQuery, TimeSeriesSplit):
 
     Examples
     --------
-    >>> from gbrank import QueryTimeSeriesSplit
+    >>> from gbrank.evaluation import QueryTimeSeriesSplit
     >>> qid = ["monday", "monday", "tuesday", "wednesday", "wednesday"]
     >>> for train, test in QueryTimeSeriesSplit(2).split(None, qid=qid):
     ...     print(train.tolist(), test.tolist())

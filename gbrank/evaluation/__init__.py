@@ -1,6 +1,6 @@
 """Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
 
-from gbrank.data.splitting import Fold, LetorFolds
+from gbrank.data.splitting import Fold, LetorFolds, QueryKFold, QueryTimeSeriesSplit
 from gbrank.evaluation.compared_scores import compare_scores
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import compare_rankers, cross_validate_rankers
@@ -19,6 +19,8 @@ __all__ = [
     "LabelledDocuments",
     "LetorFolds",
     "Outcome",
+    "QueryKFold",
+    "QueryTimeSeriesSplit",
     "Row",
     "compare_rankers",
     "compare_scores",

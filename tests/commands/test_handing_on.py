@@ -10,10 +10,11 @@ import pytest
 from command import Output
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, QueryTimeSeriesSplit
+from gbrank import GBRanker
 from gbrank.commands import data_files
 from gbrank.commands.cli import main
 from gbrank.commands.shared import import_plugins
+from gbrank.evaluation import QueryTimeSeriesSplit
 from gbrank.export import Verification
 
 

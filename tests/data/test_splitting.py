@@ -11,22 +11,13 @@ from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
-    ShuffleSplit,
     TimeSeriesSplit,
     cross_val_score,
     cross_validate,
 )
 
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    QueryKFold,
-    QueryShuffleSplit,
-    QueryTimeSeriesSplit,
-    SLAMPerceptron,
-    make_cubic,
-    query_train_test_split,
-)
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic, query_train_test_split
+from gbrank.evaluation import QueryKFold, QueryTimeSeriesSplit
 
 X, Y, QID = make_cubic(24, n_documents=10, n_features=4, random_state=0)
 NAMES = np.array([f"query {number}" for number in QID])
@@ -50,7 +41,6 @@ RANKERS = [
     [
         (QueryKFold(3), KFold(3)),
         (QueryKFold(3, shuffle=True, random_state=1), KFold(3, shuffle=True, random_state=1)),
-        (QueryShuffleSplit(2, random_state=0), ShuffleSplit(2, random_state=0)),
         (
             QueryTimeSeriesSplit(2, max_train_size=4, test_size=2, gap=1),
             TimeSeriesSplit(2, max_train_size=4, test_size=2, gap=1),
@@ -104,7 +94,7 @@ def test_splitters_without_routing(arguments: dict[str, Any]) -> None:
 
 def test_groups_besides_queries() -> None:
     """They are refused, not ignored."""
-    for splitter in (QueryKFold(3), QueryShuffleSplit(2), QueryTimeSeriesSplit(2)):
+    for splitter in (QueryKFold(3), QueryTimeSeriesSplit(2)):
         with pytest.raises(ValueError, match=r"\.split needs qid="):
             next(splitter.split(X, Y, qid=QID, groups=QID))
 

@@ -24,7 +24,6 @@ from gbrank import (
     LambdaRank,
     Mixture,
     Multiplier,
-    OnLabel,
     custom_objective,
     load_ranker,
     make_cubic,
@@ -33,6 +32,7 @@ from gbrank.common.collective import WorkersLostError
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
+from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric
 
 da = pytest.importorskip("dask.array")

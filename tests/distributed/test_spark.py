@@ -16,7 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
 import gbrank.distributed
-from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, OnLabel, custom_objective, make_cubic
+from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, custom_objective, make_cubic
+from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric, staircase
 
 pyspark = pytest.importorskip("pyspark")

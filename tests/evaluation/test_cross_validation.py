@@ -24,14 +24,13 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     Queries,
-    QueryTimeSeriesSplit,
     compare_rankers,
     cross_validate_rankers,
     custom_objective,
     get_measure,
     make_cubic,
 )
-from gbrank.evaluation import Dataset, LetorFolds
+from gbrank.evaluation import Dataset, LetorFolds, QueryTimeSeriesSplit
 from noisy import NOISY, Noisy
 from small_comparison import QID, QUIET, TINY, X, Y, without_seconds
 

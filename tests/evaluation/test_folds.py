@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import QueryKFold, make_cubic
+from gbrank import make_cubic
 from gbrank.data.splitting import rotations
-from gbrank.evaluation import Dataset, LetorFolds
+from gbrank.evaluation import Dataset, LetorFolds, QueryKFold
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 

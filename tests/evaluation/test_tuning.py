@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from gbrank import GBRanker, QueryKFold, QueryTimeSeriesSplit, get_measure, make_cubic, tune
+from gbrank import GBRanker, get_measure, make_cubic, tune
+from gbrank.evaluation import QueryKFold, QueryTimeSeriesSplit
 from gbrank.evaluation.tuning import VARIANTS
 from gbrank.fit.loop import FitInterrupted
 

@@ -20,15 +20,15 @@ from gbrank import (
     LinearRanker,
     Mixture,
     Multiplier,
-    OnLabel,
-    QueryKFold,
     RankNet,
     get_objective,
     lightgbm_fobj,
     load_ranker,
     make_cubic,
 )
+from gbrank.evaluation import QueryKFold
 from gbrank.fit.rounds import Round
+from gbrank.objectives.on_label import OnLabel
 
 X, Y, QID = make_cubic(80, n_documents=12, n_features=6, random_state=0)
 MARGIN = np.digitize(X[:, 0], [-0.6, -0.2, 0.2, 0.6]).astype(float)

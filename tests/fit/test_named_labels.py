@@ -13,7 +13,6 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     LinearRanker,
-    OnLabel,
     Queries,
     RankNet,
     get_measure,
@@ -23,6 +22,7 @@ from gbrank import (
 )
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.evaluation import make_scorer
+from gbrank.objectives.on_label import OnLabel
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
 RNG = np.random.default_rng(0)

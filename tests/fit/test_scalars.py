@@ -9,8 +9,9 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV
 
-from gbrank import GBRanker, LinearRanker, QueryKFold, SLAMPerceptron, load_ranker, make_cubic
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, load_ranker, make_cubic
 from gbrank.common.plain import as_json, plain
+from gbrank.evaluation import QueryKFold
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=3, random_state=0)
 SMALL: dict[str, Any] = {

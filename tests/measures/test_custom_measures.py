@@ -28,7 +28,6 @@ from gbrank import (
     RR,
     GBRanker,
     Queries,
-    QueryKFold,
     cross_validate_rankers,
     custom_measure,
     get_measure,
@@ -39,7 +38,7 @@ from gbrank import (
     xgboost_feval,
 )
 from gbrank.commands.cli import main
-from gbrank.evaluation import make_scorer
+from gbrank.evaluation import QueryKFold, make_scorer
 from gbrank.extend import register_measure
 
 Vector = NDArray[np.float64]
