@@ -17,7 +17,7 @@ from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.common.collective import all_any, all_sum
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
-from gbrank.data.sums import order_free_mean, round_to_exact_sums
+from gbrank.data.sums import largest_size, order_free_mean, round_to_exact_sums
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measures
@@ -179,7 +179,7 @@ class GradientHook:
         )
         if round is not None:
             self.sigmas[round] = sigma
-        where = f"round {'unknown' if round is None else round} of {objective}: "
+        where = f"round {'unknown' if round is None else round} of {stage.name}: "
         with found_in(where, traced=True):
             gradient, curvature = bound[index].gradients(scores, sigma, (round or 0) - stage.begin)
             if round == 0 and objective.facts.needs_start:
@@ -238,7 +238,7 @@ def _check_differ(scores: Vector, queries: Queries) -> None:
 
 def _check_any(gradient: Vector, curvature: Vector, first: bool) -> None:
     """Set gradients that underflowed to 0; refuse that in the first round, and no curvature."""
-    any_gradient = all_any((np.abs(gradient) > SMALLEST_GRADIENT).any())
+    any_gradient = all_any(largest_size(gradient) > SMALLEST_GRADIENT)
     if not any_gradient:
         gradient[:] = 0.0
     if first and not any_gradient:
@@ -250,7 +250,7 @@ def _check_any(gradient: Vector, curvature: Vector, first: bool) -> None:
         raise ValueError(
             f"curvatures must have a finite sum, got {curvature.max():.3g} as the largest."
         )
-    if not all_any((curvature > SMALLEST_CURVATURE).any()) and any_gradient:
+    if not all_any(curvature.max(initial=0.0) > SMALLEST_CURVATURE) and any_gradient:
         raise ValueError(
             "the curvature must be positive for some document, got none. Return ones for plain "
             "gradient steps."

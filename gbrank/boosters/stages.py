@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from gbrank.common.checks import check_number
 from gbrank.objectives.objective import Objective
@@ -30,6 +31,11 @@ class Stage:
 
     def __post_init__(self) -> None:
         check_schedule(self.schedule, self.rounds, sigma_at)
+
+    @cached_property
+    def name(self) -> str:
+        """The objective as a text, which takes long to write."""
+        return str(self.objective)
 
     def sigma(self, round: int) -> float:
         """Return sigma in a round of the fit, in the schedule's unit.

@@ -39,7 +39,7 @@ def round_to_exact_sums(*arrays: NDArray[np.float64]) -> list[float]:
     and M rounded up to powers of 2): such sums need 52 bits. Return this unit for each array; 0
     where all values are 0.
     """
-    largest = all_max(np.array([np.abs(values).max(initial=0.0) for values in arrays]))
+    largest = all_max(np.array([largest_size(values) for values in arrays]))
     counts = all_sum(np.array([len(values) for values in arrays]))
     units = []
     for values, size, count in zip(arrays, largest, counts, strict=True):
@@ -52,11 +52,17 @@ def round_to_exact_sums(*arrays: NDArray[np.float64]) -> list[float]:
     return units
 
 
+def largest_size(values: NDArray[np.float64]) -> float:
+    """Return the largest |value| here; 0 if there is none."""
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+
+
 def _fixed_point_format(values: NDArray[np.float64]) -> tuple[int, float]:
     """Return bits and factor of the fixed-point format in which no sum over workers overflows."""
-    largest = all_max(float(max(values.max(initial=0.0), -values.min(initial=0.0))))
+    largest = all_max(largest_size(values))
     return 62 - int(all_sum(len(values))).bit_length(), largest
 
 
 def _to_fixed_point(values: NDArray[np.float64], bits: int, largest: float) -> NDArray[np.int64]:
-    return np.ldexp(values / largest if largest > 0 else values, bits).astype(np.int64)
+    scaled = values / largest if largest > 0 else values
+    return (scaled * 2.0**bits).astype(np.int64)

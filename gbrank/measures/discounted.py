@@ -53,6 +53,13 @@ def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     while start < last.size:
         end = last[start]
         n = end - start
+        if n == 1:  # most are: no sums, no divisions
+            delta.upper[start] = scale * discounts[start] if start < top else 0.0
+            delta.share[start] = scale if start < top else 0.0
+            delta.lower[start] = -discounts[start]
+            delta.inside[start] = 0.0
+            start = end
+            continue
         reach = min(end, max(top, start))  # positions before it touch the top
         total = 0.0
         reached = 0.0
@@ -68,7 +75,7 @@ def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
             delta.upper[p] = scale * reached / n
             delta.share[p] = scale * (reach - start) / n
             delta.lower[p] = -total / n
-            delta.inside[p] = scale * 2.0 * inside / (n * (n - 1.0)) if n > 1 else 0.0
+            delta.inside[p] = scale * 2.0 * inside / (n * (n - 1.0))
         start = end
 
 

@@ -63,8 +63,7 @@ class LightGBMTrainer:
         self._n_earlier = self._n_trees[-1]
         self._n_dummies = 0  # how many trees of this booster are not part of the model
         with translated(REFUSED):
-            params, bins = _bins(train.X, params, schema)
-            data = _dataset(train.X, params, schema, bins, train.init_score)
+            params, data = _training_data(train, params, schema)
             self._booster = lgb.Booster(params | network_params(), data)
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
@@ -181,22 +180,30 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     return seen
 
 
-def _bins(X: Features, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset | None]:
-    """Return all parameters, and a data set with the bins of a sample; None if LightGBM's own do.
+def _training_data(train: Rows, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset]:
+    """Return all parameters, and the data set of the training rows, with bins of a sample.
 
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.
     """
+    X: Any = train.X
     most = params.get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
     if params["extra_trees"]:  # of more rows LightGBM itself would take a sample
         most = max(1, most - smallest_bin(params))
-    sample: Any = X
+    sample = X
     if n_workers() > 1 or X.shape[0] > most:
         parts = all_gather(bin_sample(X, most))
         sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    binned = sample
     if params["extra_trees"]:
-        params, sample = bins_of_one_size(sample, params, schema)
-    return params, None if sample is X else _dataset(sample, params, schema)
+        params, binned = bins_of_one_size(sample, params, schema)
+    if binned is X:
+        return params, _dataset(X, params, schema, init_score=train.init_score)
+    bins = _dataset(binned, params, schema)
+    if sample is not X:
+        return params, _dataset(X, params, schema, bins, train.init_score)
+    data = bins.subset(list(range(len(train.y))), params).construct()  # X's rows come first
+    return params, data if train.init_score is None else data.set_init_score(train.init_score)
 
 
 def _dataset(
@@ -208,6 +215,7 @@ def _dataset(
 ) -> lgb.Dataset:
     return lgb.Dataset(
         X,
+        np.zeros(X.shape[0]),  # a subset must have labels
         reference=reference,
         init_score=init_score,
         feature_name=safe_names(schema) or "auto",
