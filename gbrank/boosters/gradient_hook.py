@@ -2,7 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -15,6 +15,7 @@ from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.common.collective import all_any, all_sum
+from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
 from gbrank.data.sums import largest_size, order_free_mean, round_to_exact_sums
@@ -79,6 +80,16 @@ def _same(a: Parts, b: Parts) -> bool:
     )
 
 
+def callbacks_of(function: str, name: str) -> list[Any]:
+    """Return the callbacks of a booster's training that is calling us: a local variable of it."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == function and name in frame.f_locals:
+            return list(frame.f_locals[name])
+        frame = frame.f_back  # type: ignore[assignment]
+    return []
+
+
 def caller(kind: type[T]) -> T | None:
     """Return the object of a class whose method is calling us, however indirectly.
 
@@ -118,6 +129,7 @@ class GradientHook:
         self.stages = self._stages_after()
         self.n_jobs = n_jobs
         self.sigmas: dict[int, float] = {}
+        self._warned = False
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
@@ -139,11 +151,35 @@ class GradientHook:
         self, owner: object, parts: Parts, scores: ArrayLike, round: int | None
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a round, for a data set of the booster's."""
+        if round == 0:  # an earlier training may have ended the start early
+            self.stages = self._stages_after()
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
         weights = {"sample_weight": parts.sample_weight, "query_weight": parts.query_weight}
         return self.bind(parts.labels, parts.queries, **weights)
+
+    def warn_of_stopping(self, patience: Sequence[int], round: int) -> None:
+        """Warn once that a booster's own early stopping may end training in the start."""
+        if not patience or self._warned or round >= self.begin:
+            return
+        self._warned = True
+        first, main = self.stages
+        warn_user(
+            f"early stopping may leave a model of {first.title} alone: {main.title} trains "
+            f"{first.title} for {main.begin} rounds, and the booster's early stopping counts its "
+            f"{patience[0]} rounds from the first one. Use the hook's: "
+            f"callbacks=[hook.early_stopping({patience[0]})]."
+        )
+
+    def warn_of_start_alone(self, done: int, best: int) -> None:
+        """Warn where the rounds that a model keeps are all of the start."""
+        if len(self.stages) > 1 and best <= self.begin:
+            first, main = self.stages
+            warn_user(
+                f"the model keeps {best} of {done} rounds, all of them of {first.title}: "
+                f"{main.title} begins in round {main.begin + 1}."
+            )
 
     @property
     def begin(self) -> int:

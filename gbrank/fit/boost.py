@@ -82,6 +82,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
     _warn_without_splits(ranker, model, rows)
+    hook.warn_of_start_alone(history.done, history.best_round)
     if valid:
         warn_if_behind(ranker, schema, rows, valid[0], scores)
     return FittedTrees(

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
+from gbrank.boosters.early_stopping import StagedStopping
+from gbrank.boosters.gradient_hook import (
+    GradientHook,
+    MeasureHook,
+    Parts,
+    callbacks_of,
+    caller,
+)
 from gbrank.common.arrays import Vector
 
 
@@ -75,7 +83,36 @@ class lightgbm_fobj(GradientHook):
                 "bagging_by_query must not be set: with a custom objective, LightGBM ends at the "
                 "first tree. GBRanker samples queries: subsample=, subsample_by='query'."
             )
-        return self.at_round(booster.current_iteration(), first, second, weight, group)
+        round = booster.current_iteration()
+        theirs = [
+            callback.stopping_rounds
+            for callback in callbacks_of("lightgbm.engine", "callbacks_after_iter")
+            if getattr(callback, "stopping_rounds", 0) > 0
+        ]
+        self.warn_of_stopping(theirs, round)
+        return self.at_round(round, first, second, weight, group)
+
+    def early_stopping(self, rounds: int, *, verbose: bool = True) -> Callable[[Any], None]:
+        """Return a callback for `lgb.train` and `lgb.cv` that stops as `GBRanker` does.
+
+        Training ends after some rounds without a better first metric on the first set that is not
+        the training data. They count from the round in which the objective itself begins; where
+        the metric stops rising before that, the objective begins at once, and trains for as many
+        rounds as RankNet did. A message says how many rounds of each the model keeps.
+
+        Parameters
+        ----------
+        rounds : int
+            How many rounds without a better metric end the training.
+        verbose : bool
+            Whether to print what the model keeps; where that is RankNet alone, there is a warning.
+
+        Returns
+        -------
+        callable
+            For ``callbacks=[...]``.
+        """
+        return _EarlyStopping(self, rounds, verbose)
 
     def at_round(
         self,
@@ -100,6 +137,36 @@ class lightgbm_fobj(GradientHook):
         gradient, curvature : ndarray, shape (n_documents,)
         """
         return self.of_data(*_arguments(first, second, weight, group), round)
+
+
+class _EarlyStopping:
+    """A callback of LightGBM's; `order` is that of its own early stopping."""
+
+    order, before_iteration = 30, False
+
+    def __init__(self, hook: GradientHook, rounds: int, verbose: bool) -> None:
+        self._stages = StagedStopping(hook, rounds, verbose)
+
+    def __call__(self, env: lgb.callback.CallbackEnv) -> None:
+        """Raise LightGBM's exception where training ends."""
+        results, done = env.evaluation_result_list or [], env.iteration + 1
+        train = ("train", getattr(env.model, "_train_data_name", "train"))
+        judged = [each for each in results if each[0] not in train]
+        judged = [each for each in judged if not each[1].startswith("train ")]  # LightGBM 4.5's cv
+        if not judged or env.params.get("boosting") == "dart":
+            raise ValueError(
+                "early stopping needs a validation set and a metric, and no boosting='dart', whose "
+                "later rounds rescale earlier trees."
+            )
+        value = judged[0][2] if judged[0][3] else -judged[0][2]
+        if env.iteration == env.begin_iteration:
+            self._stages.restart()
+            self._best, self._value, self._results = done, value, results
+        elif value > self._value:
+            self._best, self._value, self._results = done, value, results
+        if self._stages.ends(done, self._best) or done == env.end_iteration:
+            self._stages.say(done, self._best)
+            raise lgb.callback.EarlyStopException(self._best - 1, self._results)
 
 
 class lightgbm_feval(MeasureHook):

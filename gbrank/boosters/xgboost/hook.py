@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
+from gbrank.boosters.early_stopping import StagedStopping
+from gbrank.boosters.gradient_hook import (
+    GradientHook,
+    MeasureHook,
+    Parts,
+    callbacks_of,
+    caller,
+)
 from gbrank.common.arrays import Vector
 
 
@@ -44,9 +53,37 @@ class xgboost_obj(GradientHook):
         The data have labels and qid or group. XGBoost allows one weight per query.
         """
         booster = caller(xgb.Booster)
-        return self.at_round(
-            None if booster is None else booster.num_boosted_rounds(), scores, data
+        if booster is None:
+            return self.at_round(None, scores, data)
+        round, callbacks = (
+            booster.num_boosted_rounds(),
+            callbacks_of("xgboost.training", "callbacks"),
         )
+        theirs = [each for each in callbacks if type(each) is xgb.callback.EarlyStopping]
+        self.warn_of_stopping([each.rounds for each in theirs], round)
+        return self.at_round(round, scores, data)
+
+    def early_stopping(
+        self, rounds: int, *, verbose: bool = True, **options: Any
+    ) -> xgb.callback.EarlyStopping:
+        """Return a callback for `xgb.train` and `xgb.cv` that stops as `GBRanker` does.
+
+        As `lightgbm_fobj.early_stopping`, but by the last metric on the last set, as XGBoost does.
+
+        Parameters
+        ----------
+        rounds, verbose
+            As for LightGBM.
+        **options
+            Those of `xgb.callback.EarlyStopping`. Here higher values are better, unless
+            ``maximize=False``, and the model is cut to its best round, unless ``save_best=False``.
+
+        Returns
+        -------
+        xgboost.callback.EarlyStopping
+            For ``callbacks=[...]``.
+        """
+        return _EarlyStopping(self, rounds, verbose, **options)
 
     def at_round(
         self, round: int | None, scores: ArrayLike, data: xgb.DMatrix
@@ -67,6 +104,35 @@ class xgboost_obj(GradientHook):
         gradient, curvature : ndarray, shape (n_documents,)
         """
         return self.of_data(data, _parts(data), scores, round)
+
+
+class _EarlyStopping(xgb.callback.EarlyStopping):
+    """XGBoost's early stopping, which notes the best round; the stages say when training ends."""
+
+    def __init__(self, hook: GradientHook, rounds: int, verbose: bool, **options: Any) -> None:
+        super().__init__(rounds=rounds, **{"maximize": True, "save_best": True, **options})
+        self._stages = StagedStopping(hook, rounds, verbose)
+
+    def before_training(self, model: Any) -> Any:
+        """Begin anew."""
+        self._stages.restart()
+        self.stopping_history = {}
+        self.save_best = self.save_best and isinstance(model, xgb.Booster)  # cv has no model
+        return super().before_training(model)
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Note the best round; say whether training ends."""
+        super().after_iteration(model, epoch, evals_log)
+        return self._stages.ends(*_done_and_best(model))
+
+    def after_training(self, model: Any) -> Any:
+        """Say what the model keeps, and cut it."""
+        self._stages.say(*_done_and_best(model))
+        return super().after_training(model)
+
+
+def _done_and_best(model: Any) -> tuple[int, int]:
+    return model.num_boosted_rounds(), int(model.attr("best_iteration")) + 1
 
 
 class xgboost_feval(MeasureHook):
