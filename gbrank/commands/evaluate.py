@@ -1,5 +1,7 @@
 """Print lines "MEASURE QID VALUE" as trec_eval does; the query "all" is the mean over queries.
 
+It is "(all)" where a query has the id "all".
+
 Queries without a relevant document have no value (nan) and are left out of the mean; a measure such
 as "ndcg@10(no_relevant=0)" counts them. "ndcg@10[margin]" is of the label in the column margin of a
 table. With --run, FILE is a TREC qrels file.
@@ -22,6 +24,7 @@ import numpy as np
 
 from gbrank.commands.data_files import add_file, read_labelled, read_numbers
 from gbrank.commands.shared import add, add_plugin, load_any, print_json, scores_by
+from gbrank.common.words import apart
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -90,7 +93,8 @@ def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
     for name, result in results.items():
-        for query, value in {**result.get("per_query", {}), "all": result["mean"]}.items():
+        values = result.get("per_query", {})
+        for query, value in [*values.items(), (apart("all", values), result["mean"])]:
             print(f"{name:<22}\t{query}\t{value:.4f}")
     left_out = {name: n_queries - result["n_queries"] for name, result in results.items()}
     if any(left_out.values()):

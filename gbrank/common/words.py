@@ -10,7 +10,7 @@ only where another option is set ("needs").
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -22,3 +22,10 @@ WORDS: dict[str, Any] = json.loads(
 def by_name(table: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Return a table by name, from one by what several names have in common."""
     return {name: common for common, names in table.items() for name in names}
+
+
+def apart(name: str, taken: Container[str]) -> str:
+    """Return a name, in parentheses where it is taken."""
+    while name in taken:
+        name = f"({name})"
+    return name

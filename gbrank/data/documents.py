@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, quoted
-from gbrank.data.ids import as_list, number_of
+from gbrank.data.ids import as_list, places_among
 from gbrank.data.queries import Queries
 
 
@@ -32,12 +31,14 @@ def rows_asked_for(
     """
     rows = np.arange(queries.n_documents) if query is None else _rows_of(query, queries)
     if docid is not None:
-        called = np.array([*map(str, np.asarray(docid, dtype=object).tolist())], dtype=object)
+        called = np.asarray(docid, dtype=object)
         if len(called) != queries.n_documents:
             raise ArgumentError(
                 "docid", f"must have {queries.n_documents} entries", str(len(called))
             )
-        found = [_row_of(name, argument, called, rows) for argument, name in asked.items()]
+        own = places_among([*asked.values()], called[rows].tolist(), str)
+        pairs = zip(asked.items(), own, strict=True)
+        found = [_row_of(item, rows[places]) for item, places in pairs]
         names = [str(name) for name in asked.values()]
     else:
         first, kind = (0, "row") if query is None else (1, "rank")
@@ -56,18 +57,18 @@ def rows_asked_for(
 
 def _rows_of(query: object, queries: Queries) -> Positions:
     """Return the rows of the query that was asked for."""
-    number = number_of(query, queries.ids)
-    if number is None:
-        such = f"{as_list(queries.ids)[0]!r}"
-        demand = f"must be one of the {queries.n_queries} queries of X, such as {such}"
-        raise ArgumentError("query", demand, quoted(query))
+    known = as_list(queries.ids)
+    try:
+        ((number,),) = places_among([query], known)
+    except (TypeError, ValueError):  # of what is no id, of no query's, or of several
+        demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
+        raise ArgumentError("query", demand, quoted(query)) from None
     return queries.rows(number)
 
 
-def _row_of(name: object, argument: str, called: NDArray[Any], rows: Positions) -> int:
-    """Return the row of a document, by its name."""
-    found = rows[called[rows] == str(name)]
+def _row_of(item: tuple[str, object], found: Positions) -> int:
+    """Return the row of a document, given its argument and name, and the rows of this name."""
     if len(found) != 1:
         demand = "must be the name of one document" + (" of the query" if len(found) else "")
-        raise ArgumentError(argument, demand, f"{quoted(name)}, of {len(found)} rows")
+        raise ArgumentError(item[0], demand, f"{quoted(item[1])}, of {len(found)} rows")
     return int(found[0])

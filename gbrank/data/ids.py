@@ -1,7 +1,8 @@
 """Query ids of any type: none are merged on the way to NumPy, and equal ones have the same key."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from hashlib import blake2b
 from numbers import Number
@@ -160,13 +161,27 @@ def key_of(value: object) -> int:
     return _digest(text)
 
 
-def number_of(value: object, ids: NDArray[Any]) -> int | None:
-    """Return the place of an id among others, of any type that can hold it; None if it is none."""
-    try:
-        key = key_of(value)
-    except (TypeError, ValueError):
-        return None
-    return next((place for place, own in enumerate(as_list(ids)) if key_of(own) == key), None)
+def places_among(
+    wanted: Sequence[Any], known: Sequence[Any], key: Callable[[Any], Any] = key_of
+) -> list[list[int]]:
+    """Return the places of each wanted id among the known ones.
+
+    They are of those that equal it. If none does, they are of those with the same key that equal no
+    wanted id, unless another wanted id without an equal has this key too.
+    """
+    equal: dict[Any, list[int]] = {}
+    alike: dict[Any, list[int]] = {}
+    for place, one in enumerate(known):
+        equal.setdefault(one, []).append(place)
+    lacking = {one: key(one) for one in wanted if one not in equal}
+    if lacking:
+        taken = set(wanted)
+        for one, places in equal.items():
+            if one not in taken:
+                alike.setdefault(key(one), []).extend(places)
+    sharing = Counter(lacking.values())
+    found = {one: alike.get(own, []) if sharing[own] == 1 else [] for one, own in lacking.items()}
+    return [equal.get(one) or found[one] for one in wanted]
 
 
 def _number_of_text(text: str) -> float | None:

@@ -14,7 +14,14 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import one_column
 from gbrank.common.checks import as_array, quoted
 from gbrank.common.on_use import ModuleOnUse
-from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
+from gbrank.data.ids import (
+    as_ids,
+    as_list,
+    codes_by_appearance,
+    first_missing,
+    key_of,
+    places_among,
+)
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -247,14 +254,12 @@ class Queries:
         if not series and not isinstance(values, Mapping):
             return values
         ids = as_list(self.ids)
-        keys = [key_of(query) for query in ids]
-        if series and _is_by_position(values.index, keys):
+        if series and _is_by_position(values.index, list(map(key_of, ids))):
             return values
-        found: dict[int, list[Any]] = {}
-        for label, value in values.items():
-            found.setdefault(key_of(label), []).append(value)
-        for query, key in zip(ids, keys, strict=True):
-            count = len(found.get(key, ()))
+        labels, given = zip(*values.items(), strict=True) if len(values) else ((), ())
+        found = places_among(ids, labels)
+        for query, places in zip(ids, found, strict=True):
+            count = len(places)
             if count != 1:
                 wanted = "one entry" if count else "an entry"
                 got = f", got {count}" if count else ""
@@ -263,7 +268,7 @@ class Queries:
                     f"query_weight must have {wanted} for query {quoted(query)}{got}"
                     f"{remedy if series else ''}."
                 )
-        return [found[key][0] for key in keys]
+        return [given[place] for (place,) in found]
 
     def one_each(self, values: NDArray[Any], name: str) -> NDArray[Any]:
         """Return the one value of each query, given one for each row that repeats it.

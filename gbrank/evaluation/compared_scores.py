@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.data.columns import checked_columns
+from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
@@ -114,7 +115,7 @@ def compare_scores(
     if judged_by is not None:
         decided_by = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
     check_measures(decided_by, rows)
-    ids, values = list(map(str, queries.ids.tolist())), {}
+    ids, values = as_list(queries.ids), {}
     for own, source in scores.items():
         with found_in(f"scores[{own!r}]: "):
             found = scores_from(source, X, qid=queries.ids[queries.index], docid=docid)

@@ -109,8 +109,6 @@ class Dataset:
         self.qid = self.queries.ids[self.queries.index]
         self.columns = checked_columns(data.training, self.queries)
         self.y: NDArray[np.float64] = self.columns["y"]
-        if len(set(map(str, self.queries.ids.tolist()))) < self.queries.n_queries:
-            raise ValueError("qid must not hold ids that differ but read the same, as 1 and '1'.")
         self.splits = self._splits(folds)
 
     def fold(self, number: int) -> tuple[LabelledDocuments, LabelledDocuments, LabelledDocuments]:

@@ -16,8 +16,8 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import call_it, check_finite, check_vector, quoted
 from gbrank.common.extras import needed
 from gbrank.data.frames import as_frame
+from gbrank.data.ids import as_list, places_among
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys
 from gbrank.datasets.text_files import read_bytes
 from gbrank.datasets.trec import parse_run
 from gbrank.fit.arguments import Ids
@@ -123,29 +123,30 @@ class Run:
 
     def __init__(self, path: Path, content: bytes) -> None:
         self.path = path
-        scores, qid, documents = parse_run(path, content)
-        queries = Queries.from_qid(qid)
-        keys = query_keys(queries.ids)[queries.index].tolist()
-        self.scores = dict(zip(zip(keys, documents, strict=True), scores.tolist(), strict=True))
-        self.queries = set(keys)
+        self.scores, qid, documents = parse_run(path, content)
+        self.queries = list(dict.fromkeys(qid))
+        self.documents = list(zip(qid, documents, strict=True))
 
     def of(self, queries: Queries, docid: Any) -> Vector:
         """Return the score of each row; rows that the run lacks come last in their query."""
         if docid is None:
             demand = f"must name the documents of the rows for a TREC run, {self.path}"
             raise ArgumentError("docid", demand, "None")
-        names = list(map(str, np.asarray(docid, dtype=object).tolist()))
+        names = np.asarray(docid, dtype=object).tolist()
         if len(names) != queries.n_documents:
             demand = f"must have {queries.n_documents} entries"
             raise ArgumentError("docid", demand, f"{len(names)}")
-        keys = query_keys(queries.ids).tolist()
-        if lacking := [place for place, key in enumerate(keys) if key not in self.queries]:
+        topics = places_among(as_list(queries.ids), self.queries)
+        if lacking := [place for place, own in enumerate(topics) if len(own) != 1]:
             demand = f"must hold all queries of the rows; {self.path} lacks {len(lacking)}"
             raise ArgumentError("run", demand, quoted(str(queries.ids[lacking[0]])))
-        pairs = zip((keys[query] for query in queries.index), names, strict=True)
-        found = np.array([self.scores.get(pair, np.nan) for pair in pairs])
+        called = [self.queries[topic] for (topic,) in topics]
+        pairs = zip((called[query] for query in queries.index), names, strict=True)
+        places = places_among(list(pairs), self.documents, lambda pair: (pair[0], str(pair[1])))
+        found = np.array([self.scores[own[0]] if own else np.nan for own in places])
         if np.isnan(found).all():
-            raise ArgumentError("docid", f"must name documents of {self.path}", quoted(names[0]))
+            demand = f"must name documents of {self.path}"
+            raise ArgumentError("docid", demand, quoted(str(names[0])))
         return np.where(np.isnan(found), np.nanmin(found) - 1, found)
 
 
@@ -166,11 +167,11 @@ def own_columns(model: Any, X: Any) -> Any:
     if frame is None or names is None:
         return X if frame is None else frame.to_native()
     # LightGBM writes names without spaces.
-    columns = {str(column).replace(" ", "_"): column for column in frame.columns}
-    own = {columns.get(str(name).replace(" ", "_"), ""): name for name in names}
-    if "" in own:
+    places = places_among(names, frame.columns, lambda name: str(name).replace(" ", "_"))
+    if any(len(own) != 1 for own in places):
         return frame.to_native()
-    return frame[:, list(own)].rename(own).to_native()
+    own = [frame.columns[place] for (place,) in places]
+    return frame[:, own].rename(dict(zip(own, names, strict=True))).to_native()
 
 
 def _read(path: Path) -> Any:

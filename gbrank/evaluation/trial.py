@@ -13,6 +13,7 @@ from sklearn.base import clone
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Positions, Vector
 from gbrank.data.columns import Data, fit_arguments
+from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.splitting import Fold
@@ -44,7 +45,7 @@ class Trial:
 class Scores:
     """The measures of the rankings of some queries."""
 
-    queries: list[str]  # their ids
+    queries: list[Any]  # their ids
     values: dict[str, Vector]  # by measure; NaN where a query is skipped
 
 
@@ -184,4 +185,4 @@ def scores_on(ranker: Any, rows: Rows) -> Vector:
 def _judge(task: Task, ranker: Any, chosen: Positions, rows: Rows) -> Scores:
     scores: Vector = ranker[chosen] if isinstance(ranker, np.ndarray) else scores_on(ranker, rows)
     values = query_values(task.measures, rows, scores, 1)
-    return Scores(list(map(str, rows.queries.ids.tolist())), values)
+    return Scores(as_list(rows.queries.ids), values)

@@ -17,6 +17,7 @@ from gbrank.common.extras import needed
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
+from gbrank.common.words import apart
 from gbrank.data.documents import by_rank, rows_asked_for
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
@@ -115,11 +116,13 @@ class Explanation(Tabular):
         return order
 
     def _table(self) -> Table:
-        head, columns = ["feature", self.names[0]], [self.features, self.first]
-        if self.second is not None:
-            head, columns = [*head, self.names[1]], [*columns, self.second]
+        head, columns = ["feature", "share"], [self.features]
+        for name, values in zip(self.names, (self.first, self.second), strict=True):
+            if values is not None:
+                head.insert(-1, apart(name, head))
+                columns.append(values)
         rows = [[*(own[i] for own in columns), float(self.shares[i])] for i in self.largest]
-        return Table([*head, "share"], rows, caption=str(self))
+        return Table(head, rows, caption=str(self))
 
 
 def short(value: object) -> str:

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 
 from gbrank import GBRanker, Queries, split_frame
+from gbrank.data.ids import places_among
 from gbrank.data.sampling import query_keys
 
 Pair = namedtuple("Pair", "first second")
@@ -291,3 +292,22 @@ def test_ids_that_are_refused(ids: Any, message: str) -> None:
     """Each in gbrank's own words, with the row."""
     with pytest.raises((ValueError, TypeError), match=f"qid must (not |have |hold )?.*{message}"):
         Queries.from_qid(ids)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "known", "places"),
+    [
+        ([1, "1"], ["1", 1], [[1], [0]]),
+        ([1, "1"], [1], [[0], []]),  # an entry that equals one id is no other's
+        ([1, "1.0"], ["1"], [[], []]),
+        ([1], ["1", "1.0"], [[0, 1]]),
+        (["1.0"], ["1", "1.0"], [[1]]),
+        ([2, 1, 2], ["1", "2"], [[1], [0], [1]]),
+        ([1, 3], [1, 1, True], [[0, 1, 2], []]),
+    ],
+)
+def test_an_id_equals_itself_before_others(
+    wanted: list[object], known: list[object], places: list[list[int]]
+) -> None:
+    """By the key only where nothing is equal, and the key leaves no choice."""
+    assert places_among(wanted, known) == places

@@ -423,3 +423,15 @@ def test_weights_by_query_id_everywhere() -> None:
         assert scores[0] == scores[1] == scores[2] != ranker.fit(X, y, qid=qid).predict(X).tolist()
         values = {ranker.score(X, y, qid, query_weight=weights) for weights in (plain, by_id)}
         assert len(values) == 1 != len(values | {ranker.score(X, y, qid)})
+
+
+def test_weights_of_ids_that_read_the_same() -> None:
+    """Each takes its own entry; an entry that equals one id is no other's."""
+    for ids in ([1, "1"], ["1", "1.0"], [1, "1.0", "x"]):
+        weights = {query: float(place) for place, query in enumerate(ids)}
+        queries = Queries.from_qid(ids[::-1])
+        assert queries.in_order(weights) == [weights[query] for query in ids[::-1]]
+    with pytest.raises(ValueError, match="query_weight must have an entry for query '1'"):
+        Queries.from_qid([1, "1"]).in_order({1: 2.0})
+    with pytest.raises(ValueError, match="one entry for query 1, got 2"):
+        Queries.from_qid([1]).in_order({"1": 2.0, "1.0": 3.0})

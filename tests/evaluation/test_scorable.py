@@ -213,3 +213,44 @@ def test_what_is_fitted_is_judged_as_it_is(tmp_path: Path) -> None:
     assert means["booster"] == means["file"]
     assert means["column"] == means["scores"]
     assert next(row for row in rows if row.ranker == "scores").p_t == 1
+
+
+@pytest.mark.parametrize(
+    "trained_on", [["bm25 title"], ["bm25_title"], ["bm25_title", "bm25 title"]]
+)
+def test_columns_of_a_similar_name(trained_on: list[str]) -> None:
+    """A model sees the column that it names, and a similar one only if it alone is there."""
+    frame = pd.DataFrame({"bm25 title": X[:, 0], "x": X[:, 1], "bm25_title": X[:, 2]})
+    ridge = Ridge().fit(frame[trained_on], Y)
+    assert_array_equal(scores_from(ridge, frame), ridge.predict(frame[trained_on]))
+    with pytest.raises(ValueError, match="feature names"):
+        scores_from(ridge, frame.rename(columns={"bm25 title": "bm25-title", "bm25_title": "b"}))
+    if len(trained_on) == 2:  # one column is not given in place of two
+        with pytest.raises(ValueError, match="feature names"):
+            scores_from(ridge, frame.drop(columns="bm25 title"))
+
+
+def test_topics_and_documents_of_runs_that_read_the_same(tmp_path: Path) -> None:
+    """1 and 1.0 are two topics of a run, and two documents; numbers find their texts."""
+    path, qid = tmp_path / "run.txt", ["1", "1", "1.0", "1.0"]
+    docid = ["7", "7.0", "7", "7.0"]
+    write_run(path, [1.0, 2.0, 3.0, 4.0], qid, docid)
+    assert_array_equal(scores_from(path, qid=qid, docid=docid), [1.0, 2.0, 3.0, 4.0])
+    assert scores_from(path, qid=["1.0"] * 2, docid=[7, "x"])[0] == 3
+    assert scores_from(path, qid=["1.0"] * 2, docid=["7", 7])[1] < 3
+    with pytest.raises(ValueError, match=r"run must hold all queries of the rows.*got '1'"):
+        scores_from(path, qid=[1, 1], docid=docid[:2])
+    with pytest.raises(ValueError, match=r"run must hold all queries of the rows.*got '1'"):
+        scores_from(path, qid=np.array([1, "1"], object), docid=docid[:2])
+
+
+def test_queries_that_read_the_same_are_compared_apart() -> None:
+    """As scores, and in folds."""
+    qid = np.empty(len(Y), object)
+    qid[:] = [int(query) if query % 2 else str(query + 1) for query in QID]
+    found = compare_scores({"a": X[:, 0]}, Y, qid)
+    assert found.summary()[0].n_queries == 12
+    assert found.summary()[0].mean == pytest.approx(NDCG()(Y, X[:, 0], qid=QID))
+    assert found.records["query"] == list(dict.fromkeys(qid.tolist()))
+    folds = cross_validate_rankers({"a": X[:, 0]}, FRAME, Y, qid, **QUIET).summary()
+    assert folds[0].n_queries == 12

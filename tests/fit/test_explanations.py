@@ -244,3 +244,29 @@ def test_what_is_no_query(query: object) -> None:
     ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="query must be one of the"):
         ranker.explain_document(X, 1, qid=QID, query=query)
+
+
+def test_queries_and_documents_that_read_the_same() -> None:
+    """Each is found by what equals it; a text finds a number if there is no such text."""
+    ids = np.empty(len(Y), object)
+    ids[:] = [("1", "1.0", 2)[min(query, 2)] for query in QID]
+    names = ["7", 7, *map(str, range(10, len(Y) + 8))]
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=ids, query_weight={"1": 1.0, "1.0": 2.0, 2: 1.0})
+    by_row = ranker.explain_pair(X, 8, 9, qid=ids)
+    assert ranker.explain_pair(X, "16", "17", qid=ids, query="1.0", docid=names).gap == by_row.gap
+    first = ranker.explain_pair(X, "7", 7, qid=ids, query="1", docid=names)
+    assert first.gap == ranker.explain_pair(X, 0, 1, qid=ids).gap
+    assert ranker.explain_document(X, 1, qid=ids, query="2").names[0] == "rank 1"
+    with pytest.raises(ValueError, match=r"query must be one of .*got 1\.?$"):
+        ranker.explain_document(X, 1, qid=ids, query=1)
+
+
+def test_documents_called_as_columns() -> None:
+    """The table keeps all its columns."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    names = ["feature", "share", *map(str, range(2, len(Y)))]
+    table = ranker.explain_pair(X, "feature", "share", qid=QID, docid=names).to_pandas()
+    assert list(table) == ["feature", "(feature)", "(share)", "share"]
+    assert list(ranker.explain_pair(X, "2", "2", qid=QID, docid=names).to_pandas())[1:3] == [
+        "2", "(2)",
+    ]  # fmt: skip
