@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -23,7 +24,7 @@ from gbrank.fit.estimator import WEIGHTS, BaseRanker
 from gbrank.fit.explanations import ExplainedRanker
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
-from gbrank.fit.pretrained import PretrainedRanker, as_pretrained
+from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
 from gbrank.fit.rounds import Callback, EvalsResult
 from gbrank.fit.storage import Saved, model_of, read_saved, restored, saved_booster
 from gbrank.serving import Predictor, refuse_boosters
@@ -90,8 +91,9 @@ class GBRanker(ExplainedRanker):
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
         tenth of `n_estimators`, at the default rate for so few; a fitted GBRanker, or the folder
         that it was saved in, gives its scores; a model that LightGBM or XGBoost trained (a
-        booster, or a fitted LGBMRanker, XGBRanker, ...) its raw scores; ``"zero"`` stands for no
-        model. Clones, as cross-validation makes them, keep words, folders and boosters.
+        booster, a fitted LGBMRanker, XGBRanker, ..., or the file of one) its raw scores, up to its
+        best iteration; ``"zero"`` stands for no model. Clones, as cross-validation makes them, keep
+        words, paths and boosters.
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and
@@ -401,11 +403,13 @@ def opened_init(init: object) -> Any:
     """Return an `init`, of a folder or a booster the ranker; refuse what is none to boost from."""
     demand = (
         'must be "regression", "zero", a fitted GBRanker or the folder that one was saved in, or '
-        "a model that LightGBM or XGBoost trained"
+        "a model that LightGBM or XGBoost trained, or its file"
     )
     if is_start_name(init):
         return init
     if isinstance(init, str | os.PathLike):
+        if Path(init).is_file() and (found := pretrained_of_file(Path(init))):
+            return found
         try:
             return GBRanker.load(init)
         except (OSError, ValueError) as error:

@@ -49,6 +49,10 @@ class Model(Protocol):
         """Read a model from the booster's own format; it predicts on at most `n_jobs` threads."""
 
     @classmethod
+    def from_file(cls, content: bytes) -> "Model":
+        """Read a model from a file that others wrote; a damaged one is refused, as far as seen."""
+
+    @classmethod
     def recognise(cls, model: object) -> "Model | None":
         """Return the model of a booster of this kind or its fitted estimator; None for others."""
 

@@ -20,6 +20,19 @@ from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, rea
 
 Judged: TypeAlias = tuple[Vector, list[str], list[str]]
 
+NO_RUNS = {  # what files of other kinds hold
+    rb"## |\s*<": "a model of RankLib, or other XML",
+    rb"(?s)\s*\{.*org\.apache\.solr": "a model of Solr (JSON)",
+    rb"(?s)\s*\{.*\"trained_model\"": "a model of Elasticsearch (JSON)",
+    rb"(?s)\s*\{.*\"tree_info\"": "LightGBM's JSON, as Vespa reads it",
+    rb"(?s)\s*\[.*\"nodeid\"": "XGBoost's dump of trees (JSON), as OpenSearch reads it",
+    rb"(?s)\{.*\blearner\b": "a model of XGBoost",
+    rb"tree\r?\n": "a model of LightGBM",
+    rb"CBM1": "a model of CatBoost",
+    rb"\s*[\[{]": "JSON",
+    rb"\x08[\x01-\x20]": "a binary file, as ONNX",
+    rb"\x80[\x02-\x05]": "a pickle",
+}
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
 
@@ -62,7 +75,17 @@ def read_run(path: StrPath) -> Judged:
 def parse_run(path: StrPath, content: bytes) -> Judged:
     """Return what a TREC run holds, given its bytes."""
     form = "query Q0 document rank score name"
-    return _parse(path, content, form, "score", "a finite number", _NUMBER)
+    try:
+        return _parse(path, content, form, "score", "a finite number", _NUMBER)
+    except ValueError:
+        for pattern, kind in NO_RUNS.items():
+            if re.match(pattern, content):
+                raise ValueError(
+                    f"{path}: expected a TREC run, got {kind}. gbrank scores by models that "
+                    "gbrank, LightGBM, XGBoost or CatBoost saved; of others, give the scores: a "
+                    "TREC run, or one score per row."
+                ) from None
+        raise
 
 
 def read_qrels(path: StrPath) -> Judged:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters import MODELS
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import call_it, check_finite, check_vector, quoted
 from gbrank.common.extras import needed
@@ -22,13 +21,13 @@ from gbrank.datasets.text_files import read_bytes
 from gbrank.datasets.trec import parse_run
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
-from gbrank.fit.pretrained import PretrainedRanker, as_pretrained
+from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
 from gbrank.ranker import load_ranker
 
 KINDS = (
     "a model with predict, a file or folder of one, a TREC run, a column of X, or one score per row"
 )
-CATBOOST, LIGHTGBM, XGBOOST = b"CBM1", b"tree\n", b"{"  # what their files begin with
+CATBOOST = b"CBM1"  # what its files begin with
 
 
 def scores_from(
@@ -46,7 +45,8 @@ def scores_from(
     - a fitted model: of gbrank, LightGBM, XGBoost or CatBoost, or anything with ``predict``; of a
       data frame it sees the columns that it was trained on, if it says which;
     - the folder of a model of gbrank, or the file of a booster (LightGBM's text, XGBoost's JSON or
-      UBJ, CatBoost's cbm), told by its content;
+      UBJ, CatBoost's cbm), told by its content; of an early-stopped XGBRanker, as of its file, the
+      rounds up to `best_iteration` count;
     - the name of a column of X;
     - the path of a TREC run, with the names of the rows' documents as `docid`. Documents that the
       run lacks come last, below those of their query that it has;
@@ -182,11 +182,10 @@ def _read(path: Path) -> Any:
         raise ArgumentError("source", f"must be {KINDS}", quoted(os.fspath(path)))
     content = read_bytes(path)
     if content.startswith(CATBOOST):
-        model = needed("catboost").CatBoost()
-        model.load_model(os.fspath(path))
-        return model
-    for start, booster in ((LIGHTGBM, "lightgbm"), (XGBOOST, "xgboost")):
-        if content.startswith(start):
-            with found_in(f"{path}: "):
-                return PretrainedRanker(MODELS[booster].load(content).native)
-    return Run(path, content)
+        catboost = needed("catboost")
+        try:
+            return catboost.CatBoost().load_model(os.fspath(path))
+        except catboost.CatBoostError as error:
+            raise ValueError(f"{path}: not a whole CatBoost model: {error}") from None
+    found = pretrained_of_file(path, content)
+    return Run(path, content) if found is None else found

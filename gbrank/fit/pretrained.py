@@ -3,12 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import narwhals as nw
 from numpy.typing import ArrayLike
 
-from gbrank.boosters import Model, recognise
+from gbrank.boosters import MODELS, Model, recognise
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.extras import needed
 from gbrank.common.plain import as_json
@@ -19,6 +21,7 @@ from gbrank.fit.fitted import Fitted
 from gbrank.fit.storage import Saved, model_of, saved_booster
 from gbrank.measures.measure_registry import Metric
 
+FILES = {"lightgbm": rb"tree\r?\n", "xgboost": rb"(?s)\{.*?\blearner\b"}  # what is in them
 NAMED_BY_PLACE = re.compile(r"Column_\d+")  # by LightGBM, where X was no frame
 TEXTS = nw.String, nw.Categorical, nw.Enum
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # packages whose tables both boosters read
@@ -53,10 +56,14 @@ class PretrainedRanker(BaseRanker[Fitted]):
     def _schema(self) -> Schema:  # type: ignore[override]
         """The columns that the booster was trained on."""
         kind, model = _recognised(self.booster)
-        names = model.native.feature_name() if kind == "lightgbm" else model.native.feature_names
+        native = model.native
+        if kind == "lightgbm":
+            width, names = native.num_feature(), native.feature_name()
+        else:
+            width, names = native.num_features(), native.feature_names
         if names and all(NAMED_BY_PLACE.fullmatch(name) for name in names):
             names = None
-        return Schema(len(model.importances()), names, [], {})
+        return Schema(width, names, [], {})
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
@@ -86,6 +93,16 @@ def as_pretrained(model: object) -> Any:
     """Return a trained model of LightGBM or XGBoost as a ranker, and anything else as it is."""
     found = recognise(model)
     return model if found is None else PretrainedRanker(found[1].native)
+
+
+def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRanker | None:
+    """Return the ranker that a file of LightGBM or XGBoost holds, and None if it is of another."""
+    content = path.read_bytes() if content is None else content
+    for booster, pattern in FILES.items():
+        if re.match(pattern, content):
+            with found_in(f"{path}: "):
+                return PretrainedRanker(MODELS[booster].from_file(content).native)
+    return None
 
 
 def _recognised(booster: object) -> tuple[str, Model]:

@@ -32,6 +32,17 @@ class LightGBMModel:
             return cls(lgb.Booster(model_str=content.decode()))
 
     @classmethod
+    def from_file(cls, content: bytes) -> "LightGBMModel":
+        """Read a model from a file of LightGBM, on a damaged one of which it ends the process."""
+        text = content.replace(b"\r\n", b"\n")
+        try:
+            _check_whole(text.decode())
+        except (ArithmeticError, KeyError, IndexError, ValueError) as error:
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else error
+            raise ValueError(f"not a whole LightGBM model, but cut or edited: {reason}") from None
+        return cls.load(text)
+
+    @classmethod
     def recognise(cls, model: object) -> "LightGBMModel | None":
         """Return the model that a booster or a fitted LGBMModel is, or None."""
         if isinstance(model, lgb.LGBMModel) and model.__sklearn_is_fitted__():
@@ -100,9 +111,62 @@ def _split_model(text: str) -> tuple[str, list[str], str]:
     return head, trees, text[end:]
 
 
+def _check_whole(text: str) -> None:
+    """Refuse a model's text whose trees are not those that its head and their own lines promise."""
+    if "\nend of trees\n" not in text:
+        raise ValueError('it lacks "end of trees"')
+    head, trees, tail = _split_model(text)
+    lines = _lines(head)
+    if "\nparameters:" in tail and "\nend of parameters\n" not in tail:
+        raise ValueError("its parameters have no end")
+    sizes = [len(tree.encode()) for tree in trees]
+    if sizes != [int(size) for size in lines.get("tree_sizes", "").split()] and (
+        "tree_sizes" in lines or not trees
+    ):
+        raise ValueError("its trees have not the sizes that its tree_sizes say")
+    if len(trees) % int(lines["num_tree_per_iteration"]):
+        raise ValueError("its num_tree_per_iteration does not divide the number of its trees")
+    for number, tree in enumerate(trees):
+        if not _is_whole(_lines(tree), int(lines["max_feature_idx"])):
+            raise ValueError(f"the lines of tree {number} do not fit together")
+
+
+def _is_whole(lines: dict[str, str], last_feature: int) -> bool:
+    """Say whether the splits of a tree lead once to each split and leaf, by known columns."""
+    leaves, categorical = int(lines["num_leaves"]), int(lines["num_cat"])
+    float(lines["shrinkage"])
+    of_splits = "split_feature", "threshold", "decision_type", "left_child", "right_child"
+    rows = [np.array(lines[name].split(), float) for name in of_splits if leaves > 1]
+    values = np.array(lines["leaf_value"].split(), float)
+    if len(values) != leaves or any(len(row) != leaves - 1 for row in rows):
+        return False
+    if not rows:
+        return True
+    features, thresholds, kinds, left, right = rows
+    children, splits = np.stack([left, right]), np.arange(leaves - 1)
+    later = (children < 0) | (children > splits)
+    once = np.array_equal(np.sort(children, axis=None), np.r_[-leaves:0, 1 : leaves - 1])
+    places = thresholds[kinds.astype(int) & CATEGORICAL > 0]
+    bounds = np.array(lines["cat_boundaries"].split() if categorical else [0], int)
+    words = lines["cat_threshold"].split() if categorical else []
+    return bool(
+        once
+        and later.all()
+        and ((features >= 0) & (features <= last_feature)).all()
+        and ((places >= 0) & (places < categorical)).all()
+        and (len(bounds), bounds[0], bounds[-1]) == (categorical + 1, 0, len(words))
+        and (np.diff(bounds) >= 0).all()
+    )
+
+
+def _lines(block: str) -> dict[str, str]:
+    """Return the lines of a text, by name."""
+    return dict(re.findall(r"^(\w+)=(.*)$", block, flags=re.MULTILINE))
+
+
 def _tree(block: str) -> Tree:
     """Return the tree of a text, in which children come after their parents."""
-    lines = dict(re.findall(r"^(\w+)=(.*)$", block, flags=re.MULTILINE))
+    lines = _lines(block)
     if lines.get("is_linear") == "1":
         raise ValueError(
             "the model must have constants in its leaves, got the linear functions of linear_tree."

@@ -31,15 +31,20 @@ class XGBoostModel:
         return cls(booster)
 
     @classmethod
+    def from_file(cls, content: bytes) -> "XGBoostModel":
+        """Read a model from a file of XGBoost, up to its best iteration."""
+        if not content.rstrip().endswith(b"}"):  # XGBoost may end the process
+            raise ValueError('not an XGBoost model: it was cut, as it does not end with "}"')
+        return cls(_until_best(cls.load(content).native))
+
+    @classmethod
     def recognise(cls, model: object) -> "XGBoostModel | None":
-        """Return the model that a booster or a fitted XGBModel is, or None."""
+        """Return the model that a booster or a fitted XGBModel is, up to its best iteration."""
         if isinstance(model, xgb.XGBModel) and model.__sklearn_is_fitted__():
             if not np.isnan(model.missing):
                 return None  # how it reads X is not known to its booster
             model = model.get_booster()
-            best = model.attr("best_iteration")
-            model = model if best is None else model[: int(best) + 1]
-        return cls(model) if isinstance(model, xgb.Booster) else None
+        return cls(_until_best(model)) if isinstance(model, xgb.Booster) else None
 
     def dump(self) -> bytes:
         """Return the model in XGBoost's JSON format."""
@@ -109,6 +114,15 @@ class XGBoostModel:
             _tree(tree, weight)
             for tree, weight in zip(trees, weights or [1.0] * len(trees), strict=True)
         ]
+
+
+def _until_best(booster: xgb.Booster) -> xgb.Booster:
+    """Return the rounds that XGBRanker predicts by: those up to the best iteration, if any."""
+    best = booster.attr("best_iteration")
+    if best is None or int(best) + 1 >= booster.num_boosted_rounds():
+        return booster
+    linear = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] == "gblinear"
+    return booster if linear else booster[: int(best) + 1]  # linear ones have no rounds
 
 
 def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:
