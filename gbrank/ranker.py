@@ -102,7 +102,8 @@ class GBRanker(ExplainedRanker):
         What is measured on validation data; the first decides early stopping and is `score`. A
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
     early_stopping_rounds : int or "auto", optional
-        Stop after this many rounds without a better first metric on the first validation set.
+        Stop after this many rounds without a better first metric on the first validation set
+        that is not the training data.
         ``"auto"`` compares the metric's means over w = min(n_estimators / 4, 3 / learning_rate)
         rounds, as single rounds vary by chance, and stops after w / 2 rounds without a better mean
         (docs/howto/fitting.md). Where the objective begins with RankNet, this first ends
@@ -112,7 +113,7 @@ class GBRanker(ExplainedRanker):
         Share of the queries that is set aside for validation where no eval_set is given.
     baseline : str or int, optional
         A column of numbers, by name or position, whose largest values rank first, such as "bm25":
-        a fit warns where it ranks the first validation queries no worse than the ranker. The
+        a fit warns where it ranks the validation queries no worse than the ranker. The
         feature that is best by itself is compared like this in any case.
     random_state : int, RandomState or None
         Seed of all sampling.
@@ -133,7 +134,7 @@ class GBRanker(ExplainedRanker):
     best_iteration_ : int
         How many rounds the model has.
     best_score_ : float
-        The first metric on the first validation set after these rounds; NaN without one.
+        The first metric, on the validation set that decides, after these rounds; NaN without one.
     evals_result_ : dict
         ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round. Its methods
         `to_pandas` and `to_markdown` make tables of it.
@@ -227,7 +228,9 @@ class GBRanker(ExplainedRanker):
             Query weights, in the order in which queries first appear, or by query id: a mapping, or
             a pandas Series with the ids as its index.
         eval_set : list of (X, y), optional
-            Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
+            Validation sets, "valid_0", "valid_1", ... in `evals_result_`. The first one decides
+            early stopping; one that is the training data, by its documents, labels and queries in
+            any order, is measured and decides nothing.
         eval_qid, eval_group, eval_init_score : list of array-like, optional
             Their queries, and their initial scores, which are needed where there are `init_score`.
         labels : mapping of str to array-like, shape (n_documents,), or list of str, optional

@@ -18,10 +18,11 @@ BLOCK = 2**16
 def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
     """Return this worker's share of a sample of `most` rows, in the order of their hashes."""
     count = math.ceil(X.shape[0] * min(1, most / all_sum(X.shape[0])))
-    return X[np.argsort(_keys(X))[:count]]
+    return X[np.argsort(block_keys(X))[:count]]
 
 
-def _keys(X: Features) -> NDArray[np.uint64]:
+def block_keys(X: Features) -> NDArray[np.uint64]:
+    """Return one number per row that depends on its numbers only, block by block."""
     n_rows, n_columns = X.shape
     step = 1 + BLOCK // n_columns
     keys = np.empty(n_rows, dtype=np.uint64)

@@ -28,7 +28,7 @@ from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.defaults import chosen_trees
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.gradients import derivatives_by_round
-from gbrank.fit.loop import History, Loop, evaluations, kept
+from gbrank.fit.loop import History, Loop, decided_by, evaluations, kept
 from gbrank.fit.multiplier import Multiplier, own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import check_callbacks, stopping_of, warn_of_short_patience
@@ -59,6 +59,8 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     history = _resumed(saved, began, hook)
     records = "train" in history.results if history.done else ranker._shows
     on_train, on_valid = evaluations(measures, rows, valid, schema, ranker.n_jobs, training=records)
+    judge, stopping = decided_by(on_valid, stopping_of(patience, ranker.n_estimators, rate))
+    judged = valid[judge : judge + 1]
     positions = report_of_positions(rows, ranker.position_model == "free")
     trainer = _trainer(ranker, rows, valid, schema, settings, positions, saved)
     with closing(trainer):
@@ -68,7 +70,8 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             ranker.n_estimators,
             on_train=on_train,
             on_valid=on_valid,
-            stopping=stopping_of(patience, ranker.n_estimators, rate),
+            judge=judge,
+            stopping=stopping,
             sigmas=hook.sigmas,
             hook=hook,
             callbacks=[*multipliers, *callbacks],
@@ -77,14 +80,14 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             progress=ranker._shows,
         ).run()
         model = kept(trainer.finish, history.best_round)
-        scores = kept(_final_scores, model, trainer, valid, schema, n_jobs)
+        scores = kept(_final_scores, model, trainer, judged, schema, n_jobs)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
     _warn_without_splits(ranker, model, rows)
     hook.warn_of_start_alone(history.done, history.best_round)
     if valid:
-        warn_if_behind(ranker, schema, rows, valid[0], scores)
+        warn_if_behind(ranker, schema, rows, judged[0], scores)
     return FittedTrees(
         schema=schema,
         model=model,
@@ -203,7 +206,7 @@ def _set_aside(
 def _final_scores(
     model: Model, trainer: Trainer, valid: Sequence[Rows], schema: Schema, n_jobs: int
 ) -> Vector:
-    """Return the last scores of the first validation rows or, without any, of the training rows."""
+    """Return the last scores of the validation rows or, without any, of the training rows."""
     if not valid:
         scores = trainer.train_scores()
     else:

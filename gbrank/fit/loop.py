@@ -8,15 +8,18 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from gbrank.boosters.bins import block_keys
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Steps
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed
+from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
+from gbrank.data.sampling import row_keys, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.rounds import Callback, EvalsResult, Round, Stopping, call_all
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -62,9 +65,16 @@ class Evaluation:
     """Measures bound to one set of rows."""
 
     def __init__(
-        self, name: str, rows: Rows, schema: Schema, measures: list[Measure], n_jobs: int | None
+        self,
+        name: str,
+        rows: Rows,
+        schema: Schema,
+        measures: list[Measure],
+        n_jobs: int | None,
+        *,
+        held_out: bool = False,
     ) -> None:
-        self.name = name
+        self.name, self.held_out = name, held_out
         # Rows have no names of columns.
         placed = (measure.with_positions(schema) for measure in measures)
         self._measures = [bind_to_rows(measure, rows, n_jobs) for measure in placed]
@@ -95,8 +105,37 @@ def evaluations(
                 )
     on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
     return on_train, [
-        Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
+        Evaluation(f"valid_{i}", part, schema, measures, n_jobs, held_out=not same_data(rows, part))
+        for i, part in enumerate(valid)
     ]
+
+
+def same_data(a: Rows, b: Rows) -> bool:
+    """Say whether two sets have the same documents, labels and sizes of queries, in any order."""
+    sizes = [(len(part.y), part.queries.n_queries) for part in (a, b)]
+    if len({*map(tuple, all_sum(np.array(sizes)).tolist())}) == 2:
+        return False
+    sums = []
+    for part in (a, b):
+        of_query = np.column_stack([part.y, part.queries.sizes[part.queries.index]])
+        keys = split_mix(block_keys(part.X) + row_keys(of_query), 0)
+        sums.append(sum(all_gather(int(keys.sum()))) % 2**64)
+    return sums[0] == sums[1]
+
+
+def decided_by(
+    on_valid: Sequence[Evaluation], stopping: Stopping | None
+) -> tuple[int, Stopping | None]:
+    """Return the place of the first set that is not the training data, by which a fit stops."""
+    places = [place for place, each in enumerate(on_valid) if each.held_out]
+    if not places and stopping is not None:
+        if on_valid:
+            warn_user(
+                "eval_set holds the training data alone, by which no fit stops or chooses a round: "
+                "the model has all of them. Pass other queries for early stopping."
+            )
+        stopping = None
+    return next(iter(places), 0), stopping
 
 
 @dataclass
@@ -142,6 +181,7 @@ class Loop:
     rounds: int
     on_train: Evaluation | None = None
     on_valid: Sequence[Evaluation] = ()
+    judge: int = 0  # the place of the validation set that decides
     stopping: Stopping | None = None
     sigmas: dict[int, float] = field(default_factory=dict)  # by round, to be shown
     hook: GradientHook | None = None
@@ -198,7 +238,7 @@ class Loop:
         with interrupts_held():
             history.done += 1
             if self.on_valid:
-                self._update_best(self.on_valid[0].name)
+                self._update_best(self.on_valid[self.judge].name)
         return shown
 
     def _update_best(self, name: str) -> None:

@@ -21,7 +21,7 @@ from gbrank.fit.arguments import FitData, Ids, TableLike
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.fit.loop import Loop, evaluations
+from gbrank.fit.loop import Loop, decided_by, evaluations
 from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
 from gbrank.linear import solvers
 from gbrank.linear.features import complete_rows, learn_numbers
@@ -94,9 +94,10 @@ class LinearRanker(LinearModel[FittedSteps]):
         What is measured after each step, on training and validation data; the first decides
         early stopping and is `score`.
     early_stopping_rounds : int, optional
-        Stop after this many steps without a better first metric on the first validation set, and
-        keep the best weights. By default all steps are taken; then "cg" keeps the last weights,
-        and "sgd" the best on validation data, if there is any, as in the papers.
+        Stop after this many steps without a better first metric on the first validation set
+        that is not the training data, and keep the best weights. By default all steps are taken;
+        then "cg" keeps the last weights, and "sgd" the best on validation data, if there is any,
+        as in the papers.
     random_state : int, RandomState or None
         Seed of the shuffling.
     n_jobs : int, optional
@@ -223,6 +224,8 @@ class LinearRanker(LinearModel[FittedSteps]):
         if patience is None and valid and self.solver == "sgd":
             patience = n_steps  # never stops, and keeps the best
         on_train, on_valid = evaluations(measures, rows, valid, schema, n_jobs, training=True)
+        wanted = None if patience is None else Stopping(patience)
+        judge, stopping = decided_by(on_valid, wanted)
         if self.solver == "cg" and not objective.facts.closed_form:
             _refuse_weights_within_queries(rows)
         start = self._start(objective, rows)
@@ -235,7 +238,8 @@ class LinearRanker(LinearModel[FittedSteps]):
             n_steps,
             on_train=on_train,
             on_valid=on_valid,
-            stopping=None if patience is None else Stopping(patience),
+            judge=judge,
+            stopping=stopping,
             sigmas=descent.sigmas,
             callbacks=called,
             progress=given["verbose"],

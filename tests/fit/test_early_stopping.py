@@ -4,10 +4,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, make_cubic
+from gbrank import GBRanker, LinearRanker, make_cubic
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
 HELD_OUT = make_cubic(20, n_documents=10, n_features=5, random_state=1)
@@ -67,3 +68,69 @@ def test_a_warning_of_a_short_patience() -> None:
         fit(n_estimators=9, learning_rate=0.1, early_stopping_rounds=9)
         fit(n_estimators=20, learning_rate=0.01, early_stopping_rounds="auto")
         fit(n_estimators=20, learning_rate=0.01)
+
+
+@boosters
+@pytest.mark.parametrize("change", ["none", "order", "frame", "ids"])
+def test_the_training_data_decide_nothing(booster: str, change: str) -> None:
+    """Wherever they are among the sets, in whatever order and container, and named as they are."""
+    same: tuple[Any, Any, Any] = (X, Y, QID)
+    if change == "order":
+        order = np.random.default_rng(0).permutation(len(Y))
+        same = X[order], Y[order], QID[order]
+    elif change == "frame":
+        same = pd.DataFrame(X.copy()), Y.tolist(), QID.copy()
+    elif change == "ids":
+        same = X.copy(), Y.copy(), [f"query {query}" for query in QID]
+    params: dict[str, Any] = {"n_estimators": 60, "early_stopping_rounds": 8, "learning_rate": 0.3}
+    ranker = GBRanker(booster=booster, n_jobs=1, random_state=0, **params)
+    alone = ranker.fit(X, Y, qid=QID, **VALID)
+    expected = alone.best_iteration_, alone.best_score_, alone.predict(X).tolist()
+    curve = alone.evals_result_["valid_0"]
+    for place, sets in enumerate(([HELD_OUT, same], [same, HELD_OUT])):
+        more: dict[str, Any] = {"eval_set": [each[:2] for each in sets],
+                                "eval_qid": [each[2] for each in sets]}  # fmt: skip
+        ranker.fit(X, Y, qid=QID, **more)
+        made = ranker.best_iteration_, ranker.best_score_, ranker.predict(X).tolist()
+        assert made == expected
+        assert ranker.evals_result_[f"valid_{place}"] == curve
+        assert len(ranker.evals_result_) == 2
+
+
+@pytest.mark.parametrize("change", ["labels", "document", "queries"])
+def test_other_data_decide(change: str) -> None:
+    """The training documents with other labels, one other document, or other queries."""
+    X_other, y_other, qid_other = X.copy(), Y.copy(), QID.copy()
+    if change == "labels":
+        y_other = Y[::-1].copy()
+    elif change == "document":
+        X_other[7, 2] += 0.01
+    else:
+        qid_other[[9, 10]] = 1, 0  # the last document of one, and the first of the next
+        qid_other[QID == 0] = 1
+        qid_other[QID == 1] = np.r_[1, np.zeros(9, int)]
+    ranker = GBRanker(n_estimators=30, n_jobs=1, early_stopping_rounds=20, random_state=0)
+    ranker.fit(X, Y, qid=QID, eval_set=[(X_other, y_other), HELD_OUT[:2]],
+               eval_qid=[qid_other, HELD_OUT[2]])  # fmt: skip
+    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
+    assert ranker.best_score_ == curve[ranker.best_iteration_ - 1]
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        GBRanker(n_estimators=20, early_stopping_rounds=14, learning_rate=0.15, random_state=0),
+        LinearRanker("approx:ndcg", solver="sgd", n_steps=4),
+    ],
+    ids=["trees", "linear"],
+)
+def test_the_training_data_alone(ranker: Any) -> None:
+    """No set decides: all rounds, and a warning."""
+    with pytest.warns(UserWarning, match="eval_set holds the training data alone"):
+        ranker.fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_qid=[QID])
+    rounds = 20 if isinstance(ranker, GBRanker) else 4
+    assert ranker.best_iteration_ == rounds
+    both = [(X, Y), HELD_OUT[:2]]
+    ranker.fit(X, Y, qid=QID, eval_set=both, eval_qid=[QID, HELD_OUT[2]])
+    curve = ranker.evals_result_["valid_1"]["ndcg@10"]
+    assert ranker.best_score_ == curve[ranker.best_iteration_ - 1]
