@@ -166,21 +166,20 @@ def places_among(
 ) -> list[list[int]]:
     """Return the places of each wanted id among the known ones.
 
-    They are of those that equal it. If none does, they are of those with the same key that equal no
-    wanted id, unless another wanted id without an equal has this key too.
+    They are of those that equal it. If none does, they are of those with the same key, unless
+    another wanted id has this key too.
     """
     equal: dict[Any, list[int]] = {}
     alike: dict[Any, list[int]] = {}
     for place, one in enumerate(known):
         equal.setdefault(one, []).append(place)
-    lacking = {one: key(one) for one in wanted if one not in equal}
-    if lacking:
-        taken = set(wanted)
-        for one, places in equal.items():
-            if one not in taken:
-                alike.setdefault(key(one), []).extend(places)
-    sharing = Counter(lacking.values())
-    found = {one: alike.get(own, []) if sharing[own] == 1 else [] for one, own in lacking.items()}
+    if all(one in equal for one in wanted):
+        return [equal[one] for one in wanted]
+    keys = {one: key(one) for one in wanted}
+    sharing = Counter(keys.values())
+    for one, places in equal.items():
+        alike.setdefault(key(one), []).extend(places)
+    found = {one: alike.get(own, []) if sharing[own] == 1 else [] for one, own in keys.items()}
     return [equal.get(one) or found[one] for one in wanted]
 
 
