@@ -27,7 +27,7 @@ from gbrank.objectives.objective_registry import register_objective
 
 # By default, lists of more than `WHOLE` documents take pairs of the first `TOP`, others all pairs:
 # so lists of 100,000 documents take at most twice the time per document of lists of 300.
-WHOLE, TOP = 700, 192
+WHOLE, TOP = 700, 64
 # exp(NARROW) is finite: within so many σ, pairs may be taken in any order.
 NARROW = 700.0
 # From this many documents on, to leave out pairs of one label saves more than to group them costs:
@@ -339,7 +339,7 @@ class NoisyLambdaRank(MeasureObjective):
         Number of noisy rankings in each round.
     truncation : int, optional
         Only pairs with a document among the first `truncation` of a noisy ranking take part;
-        by default 192 in lists of more than 700 documents, and all pairs in the others.
+        by default 64 in lists of more than 700 documents, and all pairs in the others.
     seed : int
         What the noise depends on, besides round and query.
 
