@@ -147,7 +147,17 @@ class Run:
         if np.isnan(found).all():
             demand = f"must name documents of {self.path}"
             raise ArgumentError("docid", demand, quoted(str(names[0])))
-        return np.where(np.isnan(found), np.nanmin(found) - 1, found)
+        return absent_last(found)
+
+
+def absent_last(scores: Vector) -> Vector:
+    """Return scores in which those that are missing (NaN) are below all others."""
+    missing, lowest = np.isnan(scores), np.nanmin(scores)
+    last = min(lowest - 1, np.nextafter(lowest, -np.inf))
+    if missing.any() and np.isinf(last):
+        demand = "must leave room below the lowest for documents that the run lacks"
+        raise ArgumentError("scores", demand, f"{lowest}")
+    return np.where(missing, last, scores)
 
 
 def own_columns(model: Any, X: Any) -> Any:

@@ -361,3 +361,21 @@ def test_queries_that_read_the_same_are_compared_apart() -> None:
     assert found.records["query"] == list(dict.fromkeys(qid.tolist()))
     folds = cross_validate_rankers({"a": X[:, 0]}, FRAME, Y, qid, **QUIET).summary()
     assert folds[0].n_queries == 12
+
+
+@pytest.mark.parametrize("lowest", [0.5, 2.0**53, 1764195e12, -1e300, 1e-300])
+def test_absent_documents_are_below_the_last(tmp_path: Path, lowest: float) -> None:
+    """At any size of scores."""
+    write_run(tmp_path / "run", [lowest, 2e18], ["q", "q"], ["old", "new"])
+    found = scores_from(tmp_path / "run", qid=["q"] * 3, docid=["absent", "old", "new"])
+    assert found[0] < found[1] < found[2]
+    assert np.isfinite(found).all()
+
+
+def test_no_room_below_the_last(tmp_path: Path) -> None:
+    """The lowest number of all is refused only where a document is to be below it."""
+    lowest = -np.finfo(float).max
+    write_run(tmp_path / "run", [lowest, 0.0], ["q", "q"], ["old", "new"])
+    assert scores_from(tmp_path / "run", qid=["q"] * 2, docid=["old", "new"])[0] == lowest
+    with pytest.raises(ValueError, match="scores must leave room below the lowest"):
+        scores_from(tmp_path / "run", qid=["q"] * 3, docid=["old", "new", "absent"])
