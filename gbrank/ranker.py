@@ -86,7 +86,7 @@ class GBRanker(ExplainedRanker):
     curvature : {"own", "unit"}
         Second derivatives: the objective's own, so that a tree takes Newton steps; or 1 for each
         document, so that it takes steps along the gradient (Friedman's boosting), whose size
-        `learning_rate` alone sets.
+        `learning_rate` alone sets: weights are divided by their mean.
     init : {"regression", "zero"}, GBRanker, path, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
         tenth of `n_estimators`, at the default rate for so few; a fitted GBRanker, or the folder

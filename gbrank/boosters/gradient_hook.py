@@ -205,8 +205,9 @@ class GradientHook:
 
         With the objective's own curvature, both are divided by the mean curvature of all workers,
         so that min_child_weight and min_sum_hessian_in_leaf count documents, as for squared loss;
-        Newton steps stay the same. Objectives that begin with another one take steps of about
-        sigma; a schedule in spreads lengthens them (see `step_factor`).
+        Newton steps stay the same. With "unit", gradients are divided by the mean weight, whose
+        scale would be a factor on the learning rate. Objectives that begin with another one take
+        steps of about sigma; a schedule in spreads lengthens them (see `step_factor`).
         """
         index = self._index(round)
         stage, objective = self.stages[index], self.stages[index].objective
@@ -224,6 +225,8 @@ class GradientHook:
             if self.curvature == "unit":
                 drawn = objective.facts.draws_documents
                 curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)
+                if (weights := bound[index].weights).size:
+                    gradient /= order_free_mean(weights, len(weights))
             if left_out is not None:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0

@@ -83,13 +83,14 @@ def stochastic_gradient(
         for part in each_query(rows)
     ]
     keys = query_keys(rows.queries.ids)
+    mean = 1.0 if rows.weights is None else rows.weights.mean()
 
     def move(coef: Vector, sigma: float, round: int) -> Vector:
         for query in np.argsort(query_noise(keys, seed, round)):
             part, bound = parts[query]
             gradient, _ = bound.gradients(part.X @ coef, sigma, round)
             if part.weights is not None:
-                gradient *= part.weights
+                gradient *= part.weights / mean
             slope = part.X.T @ gradient + 2 * reg_lambda * (coef - center)
             coef = coef - learning_rate * slope
         return coef

@@ -435,6 +435,19 @@ def test_steps_are_lengthened_with_the_own_curvature_only() -> None:
     assert abs(factor - 1) > 0.01
 
 
+@both
+@pytest.mark.parametrize("curvature", ["own", "unit"])
+def test_the_scale_of_weights_does_not_matter(kit: Any, curvature: str) -> None:
+    """It would be a factor on the learning rate."""
+    hook = kit.hook("lambda:ndcg", curvature=curvature)
+    one, small, plain = (
+        hook.at_round(0, SCORES, constructed(kit.data(weight=weight)))
+        for weight in (WEIGHTS, WEIGHTS * np.float32(2.0**-7), None)
+    )
+    assert_array_equal(one, small)
+    assert (one[0] != plain[0]).any()
+
+
 @pytest.mark.parametrize("changed", ["labels", "weights", "sizes"])
 def test_arrays_that_change_in_place(changed: str) -> None:
     """The gradient is that of what they hold now, though they are the same objects."""

@@ -280,6 +280,27 @@ def test_unit_curvature_in_the_hooks(booster: str) -> None:
     assert (ranker.predict(X) != fit(booster, "lambda:ndcg").predict(X)).any()
 
 
+@boosters
+@pytest.mark.parametrize("curvature", ["own", "unit"])
+@pytest.mark.parametrize("objective", ["noisy:ndcg", "approx:ndcg", "ranknet+listnet"])
+def test_the_scale_of_weights_does_not_matter(booster: str, curvature: str, objective: str) -> None:
+    """Of documents or queries: ratios of weights do."""
+    documents = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+    queries = np.random.default_rng(1).uniform(0.5, 2, len(np.unique(QID)))
+
+    def scores(scale: float, of_queries: float) -> Vector:
+        ranker = make(booster, objective, curvature=curvature)
+        weights = {"sample_weight": documents * scale, "query_weight": queries * of_queries}
+        return ranker.fit(X, Y, qid=QID, **weights).predict(X)
+
+    expected = scores(1, 1)
+    spread = expected.std()
+    for scales in ((0.01, 1), (1, 100), (1e-6, 1e-3)):
+        assert_allclose(scores(*scales), expected, rtol=0, atol=1e-3 * spread)
+    assert abs(make(booster, objective, curvature=curvature).fit(X, Y, qid=QID).predict(X)
+               - expected).max() > 0.01 * spread  # fmt: skip
+
+
 def test_extra_trees() -> None:
     """LightGBM's own, on by default; XGBoost has none."""
     by_default, plain = fit(extra_trees=None), fit()

@@ -596,3 +596,15 @@ def test_sgd_knows_the_number_of_its_steps() -> None:
         found.append(made.fit(X, y, qid=qid).coef_)
     assert np.isfinite(found).all()
     assert (found[0] != found[1]).any()
+
+
+@pytest.mark.parametrize("solver", ["cg", "sgd"])
+def test_the_scale_of_weights_does_not_matter(solver: str) -> None:
+    """It is no factor on the length of steps."""
+    queries = np.random.default_rng(0).uniform(0.5, 2, 30)
+    plain, one, small = (
+        make(solver=solver).fit(X, Y, qid=QID, query_weight=weights).coef_
+        for weights in (None, queries, queries / 128)
+    )
+    assert_allclose(small, one, rtol=1e-3)
+    assert (one != plain).any()

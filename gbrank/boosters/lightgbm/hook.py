@@ -41,7 +41,7 @@ class lightgbm_fobj(GradientHook):
         Total number of rounds, for schedules and starts, which need it.
     curvature : {"own", "unit"}
         "unit" hands over ones for second derivatives: plain gradient boosting, whose learning rate
-        is in units of the gradient.
+        is in units of the gradient, where weights are divided by their mean.
     n_jobs : int, optional
         Threads for the gradient; all by default.
 
