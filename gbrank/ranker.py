@@ -119,7 +119,8 @@ class GBRanker(ExplainedRanker):
         Seed of all sampling.
     n_jobs : int, optional
         Threads; −1 for all. By default as many as the data are worth, one for each million values
-        of features. The model is the same, bit for bit, for any number.
+        of features. The model is the same, bit for bit, for any number: with LightGBM's GOSS,
+        `linear_tree` and `use_quantized_grad`, which depend on it, trees grow on one thread.
     verbose : int
         1 shows a progress bar with round, sigma, training and validation measure, and records
         the training measure in `evals_result_`; 0, or a number below, is silent.

@@ -1,11 +1,16 @@
-"""OpenMP: how long its threads spin, and XGBoost where it gives fewer than it is asked for."""
+"""Threads: options that depend on them, how long they spin, and where OpenMP gives fewer."""
 
 import os
 import subprocess
 import sys
+import warnings
 from functools import cache
 
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker
 
 FITTED = """
 import sys, tempfile, warnings
@@ -91,3 +96,33 @@ def test_how_long_threads_spin(booster: str, set_by_user: dict[str, str], seen: 
         timeout=300,
     )
     assert run.stdout.split("\n")[0] == seen, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("params", "one_thread"),
+    [
+        ({"data_sample_strategy": "goss"}, True),
+        ({"boosting_type": "goss", "force_row_wise": True}, True),
+        ({"linear_trees": "true"}, True),
+        ({"use_quantized_grad": True}, True),
+        ({"use_quantized_grad": True, "stochastic_rounding": False}, False),
+        ({"boosting": "dart", "linear_tree": False}, False),
+    ],
+)
+def test_options_that_depend_on_threads(params: dict[str, object], one_thread: bool) -> None:
+    """With these, trees grow on one thread, and a warning says so where more are asked for."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 4))
+    y = np.digitize(X[:, 0] + rng.normal(size=6000), [0, 1])
+    common = {"n_estimators": 10, "learning_rate": 0.3, "random_state": 0}
+    found = []
+    for n_jobs in (1, 2, 3):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ranker = GBRanker("ranknet", n_jobs=n_jobs, booster_params=params, **common)
+            found.append(ranker.fit(X, y, group=[20] * 300).predict(X))
+        told = [str(each.message) for each in caught if "on one thread" in str(each.message)]
+        assert len(told) == (one_thread and n_jobs > 1)
+        assert all(f"not n_jobs={n_jobs}: with " in each for each in told)
+    assert_array_equal(found[0], found[1])
+    assert_array_equal(found[0], found[2])

@@ -56,6 +56,8 @@ def tree_params(settings: TreeSettings) -> Params:
         check_choice(method, "monotone_constraints_method in booster_params", METHODS)
     _check_files(user)
     own: Params = {} if "force_row_wise" in user else {"force_col_wise": True}
+    if depends_on_threads(user):
+        given["num_threads"] = 1
     if settings.extra_trees:
         own["max_bin"] = BINS_OF_RANDOM_THRESHOLDS
     return given | own | user
@@ -109,6 +111,15 @@ def network_params() -> Params:
         "num_machines": n_workers(),
         "local_listen_port": port,
     }
+
+
+def depends_on_threads(params: Params) -> list[str]:
+    """Return the options with which LightGBM draws, or adds, by blocks of its threads."""
+    on = [name for name, value in params.items() if str(value).lower() in ("true", "1", "+")]
+    off = str(params.get("stochastic_rounding", True)).lower() in ("false", "0", "-")
+    goss = [name for name, value in params.items() if str(value).lower() == "goss"]
+    drawing = {"linear_tree"} if off else {"linear_tree", "use_quantized_grad"}
+    return goss + sorted(drawing.intersection(on))
 
 
 def draws_features(params: Params) -> bool:

@@ -20,6 +20,7 @@ from gbrank.boosters.interface import (
 )
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
+    depends_on_threads,
     draws_features,
     network_params,
     stateful,
@@ -31,6 +32,7 @@ from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.collective import BoosterError, all_gather, n_workers
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Features, Schema
@@ -54,6 +56,12 @@ class LightGBMTrainer:
         check_threads(settings.n_jobs)
         params = self.check(settings, schema)
         self._choose_seeds(params, settings)
+        if params["num_threads"] < settings.n_jobs:
+            warn_user(
+                f"trees grow on one thread, not n_jobs={settings.n_jobs}: with "
+                f"{' and '.join(depends_on_threads(params))} in booster_params, LightGBM's trees "
+                "depend on the number of threads."
+            )
         self._earlier: str | None = None  # the model that training goes on from
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
