@@ -89,7 +89,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     _schema = Published[Schema]()
 
     @abstractmethod
-    def fit(self: T, X: TableLike, y: ArrayLike, *, qid: Ids | None = None) -> T:
+    def fit(self: T, X: TableLike, y: ArrayLike, qid: Ids | None = None) -> T:
         """Train the ranker; return itself."""
 
     @abstractmethod

@@ -41,9 +41,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
     _: KW_ONLY
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
 
-    def fit(
-        self, X: TableLike, y: ArrayLike, *, qid: ArrayLike | None = None
-    ) -> "PretrainedRanker":
+    def fit(self, X: TableLike, y: ArrayLike, qid: ArrayLike | None = None) -> "PretrainedRanker":
         """Do nothing: the model is trained."""
         return self
 

@@ -100,7 +100,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
     max_iter: int = whole(1, low=1)
 
     def fit(
-        self, X: TableLike, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
+        self, X: TableLike, y: ArrayLike, qid: Ids | None = None, *, group: ArrayLike | None = None
     ) -> SLAMPerceptron:
         """Learn anew from queries, in the order in which they first appear.
 
@@ -129,7 +129,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         return self._publish(learned)
 
     def partial_fit(
-        self, X: TableLike, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
+        self, X: TableLike, y: ArrayLike, qid: Ids | None = None, *, group: ArrayLike | None = None
     ) -> SLAMPerceptron:
         """Continue to learn, from one query or several.
 

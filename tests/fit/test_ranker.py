@@ -11,13 +11,16 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from plain_trees import PLAIN
+from sklearn.base import clone
 
 from gbrank import (
     AP,
     NDCG,
     GBRanker,
     LambdaRank,
+    LinearRanker,
     Queries,
+    SLAMPerceptron,
     get_measure,
     get_objective,
     lightgbm_fobj,
@@ -527,3 +530,20 @@ def test_a_round_without_a_tree_counts_as_a_round(booster: str) -> None:
     assert curve[2] == curve[1]
     assert 3 < ranker.best_iteration_ < len(curve) == 10
     assert ranker.score(*HELD_OUT) == pytest.approx(ranker.best_score_, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        GBRanker(n_estimators=3, random_state=0),
+        LinearRanker("regression"),
+        SLAMPerceptron(max_iter=2),
+    ],
+)
+def test_queries_by_position(ranker: Any) -> None:
+    """`fit` takes them third, as `score` and `cross_validate_rankers` do."""
+    X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    expected = clone(ranker).fit(X, y, qid=qid).predict(X)
+    found = clone(ranker).fit(X, y, qid)
+    np.testing.assert_array_equal(found.predict(X), expected)
+    assert found.score(X, y, qid) == found.score(X, y, qid=qid)
