@@ -15,7 +15,7 @@ from gbrank.common.checks import check_labels, quoted, unknown_name
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.labels import check_column_names, split_columns
-from gbrank.data.schema import Schema
+from gbrank.data.schema import LetorArray, LetorMatrix, Schema
 from gbrank.datasets.letor_reader import Letor
 from gbrank.datasets.text_files import read_bytes, text_of
 
@@ -135,7 +135,7 @@ def read_documents(arguments: argparse.Namespace, path: str, schema: Schema) -> 
         # Comments play no other part, and may hold any bytes.
         comments = letor.comments() if arguments.format == "trec" else ()
         ids: Any = letor.queries()
-        return Unlabelled(letor.features(arguments.sparse), ids, {"qid": ids}, comments)
+        return Unlabelled(_features(letor, arguments.sparse), ids, {"qid": ids}, comments)
     features, qid = schema.names or [], arguments.qid or "qid"
     numbers = {*features, arguments.label or "label"} - {*schema.texts}
     table = read_table(path, lambda name: name not in numbers)
@@ -171,6 +171,12 @@ def _parsed(path: str, n_features: int | None, needed: bool = True) -> Letor:
     return letor
 
 
+def _features(letor: Letor, sparse: bool) -> Any:
+    """Return the features, which are called by their numbers in the file."""
+    X: Any = letor.features(sparse)
+    return LetorMatrix(X) if sparse else X.view(LetorArray)
+
+
 def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
     letor = _parsed(path, n_features, getattr(arguments, "scores", None) is None)
     refuse = arguments.unjudged == "refuse"
@@ -179,7 +185,7 @@ def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | 
         place, label = letor.label_in_file(int(np.argmax(wrong)))
         hint = " (--unjudged says what to do with -1)" if refuse else ""
         raise ValueError(f"{place}: expected a label of at least 0, got {label}{hint}")
-    X, qid = letor.features(getattr(arguments, "sparse", False)), letor.queries()
+    X, qid = _features(letor, getattr(arguments, "sparse", False)), letor.queries()
     y, kept = judged(letor.labels, arguments.unjudged)
     return Labelled(X if kept.all() else X[kept], y, qid[kept], kept)
 

@@ -40,7 +40,7 @@ def add_form(parser: argparse.ArgumentParser) -> None:
     add(parser, "--format FORMAT", text, required=True)
     text = (
         "what the engine calls the features: a name on each line, in the order of the columns "
-        "(default: the columns' names, or f0, f1, ...)"
+        "(default: the columns' names; f1, f2, ... of LETOR files)"
     )
     add(parser, "--features FILE", text)
     text = "send missing values where zeros go; for models trained without missing values"

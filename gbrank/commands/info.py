@@ -2,8 +2,8 @@
 
 It says which gbrank trained the model, when it was saved, and the versions that read it now. The
 learning rate is the one that was used; measures are those on the validation data. Features are
-called by their column's name, or f0, f1, ... in the order of the columns, as `gbrank export` calls
-them (f0 is what LETOR files write as 1:).
+called as in `gbrank export`: by their column's name; f3 is the feature that a LETOR file writes as
+3:, or, if the model was trained on an array in Python, the column X[:, 3].
 
 For example:
 

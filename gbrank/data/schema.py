@@ -49,6 +49,19 @@ AT_ONCE = 2**20  # how many numbers are copied together, beside the matrix that 
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
 
 
+class LetorArray(np.ndarray):
+    """Features of a LETOR file; parts of them keep the class."""
+
+
+class LetorMatrix(sp.csr_matrix):
+    """Sparse features of a LETOR file."""
+
+
+def counted_from(X: Any) -> int:
+    """Return the number of the first column."""
+    return int(isinstance(X, LetorArray | LetorMatrix))
+
+
 @dataclass(frozen=True)
 class Schema:
     """How the columns of X are read; learnt in `fit`, saved with the model."""
@@ -61,11 +74,13 @@ class Schema:
     categories: dict[int, list[Any]]
     # Columns without a value, of which other rows say what they hold: see `union`.
     empty: list[int] = field(default_factory=list)
+    counted_from: int = 0  # the number of the first column: 1 in LETOR files
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the columns; f0, f1, ... where they have none."""
-        return self.names or [f"f{column}" for column in range(self.n_features)]
+        """The names of the columns; f0, f1, ... where they have none, f1, ... of LETOR files."""
+        start = self.counted_from
+        return self.names or [f"f{column}" for column in range(start, start + self.n_features)]
 
     @classmethod
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
@@ -95,7 +110,8 @@ class Schema:
             elif not numeric and position not in empty:
                 hint = " Drop it, or name it in categorical_feature."
                 as_numbers(column, "X must hold numbers, booleans or categories", hint)
-        return cls(n_features, names, sorted(asked | set(categories)), categories, empty)
+        special = sorted(asked | set(categories))
+        return cls(n_features, names, special, categories, empty, counted_from(X))
 
     @property
     def texts(self) -> list[str]:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import lightgbm as lgb
 import numpy as np
+import pytest
 from command import Output
 
 import gbrank
-from gbrank import GBRanker, LinearRanker, make_cubic, read_letor
+from gbrank import GBRanker, LinearRanker, make_cubic, read_letor, write_letor
 
 
 def test_what_needs_trees(data: Path, tmp_path: Path, fault: Output) -> None:
@@ -33,7 +34,7 @@ def test_info(model: str, output: Output) -> None:
     assert found["data"]["train"] == ranker.training_data_["train"]
     assert found["validation"] == {}
     shares = dict(found["importances"])
-    assert [shares[f"f{i}"] for i in range(6)] == ranker.feature_importances_.tolist()
+    assert [shares[f"f{i}"] for i in range(1, 7)] == ranker.feature_importances_.tolist()
     assert list(shares.values()) == sorted(shares.values(), reverse=True)
     text = output("info", "--model", model)
     name, share = found["importances"][0]
@@ -79,3 +80,27 @@ def test_info_of_a_model_that_stopped_early(tmp_path: Path, output: Output) -> N
     shares = text.partition("share of the gain, 10 of 12 features\n")[2].splitlines()
     largest = sorted(ranker.feature_importances_, reverse=True)[:10]
     assert [line.split()[1] for line in shares] == [f"{share:.4f}" for share in largest]
+
+
+@pytest.mark.parametrize("more", [[], ["--sparse"], ["--booster", "xgboost"]])
+def test_features_have_the_numbers_of_their_file(
+    more: list[str], tmp_path: Path, output: Output
+) -> None:
+    """Feature 3 of a LETOR file alone orders documents, and is f3 wherever it is named."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    X[:, 4] = np.repeat(np.arange(60) % 2, 10)
+    path, model, page = tmp_path / "train.txt", tmp_path / "model", tmp_path / "page.html"
+    write_letor(path, X, np.digitize(X[:, 2], [0, 1]), np.repeat(np.arange(60), 10))
+    options = ["--n-estimators", "3", "--learning-rate", "0.01", "--quiet", *more]
+    output("train", path, "--model", model, *options)
+    assert json.loads(output("info", "--model", model, "--json"))["importances"][0][0] == "f3"
+    asked = ["--model", model, "--query", "7", "--pair", "1", "10"]
+    assert "| f3 |" in output("explain", path, *asked).replace("`", "")
+    output("report", path, "--model", model, "--by", "f5", "--html", page)
+    assert "f5" in page.read_text()
+    assert "f0" not in page.read_text()
+    exported = tmp_path / "model.json"
+    form = ["--format", "opensearch", "--output", exported, "--missing-as-zero"]
+    output("export", "--model", model, *form)
+    assert '"f3"' in exported.read_text()

@@ -100,13 +100,13 @@ class ReportData:
 
 
 def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
-    """Return a column of X by its name, or that of an array as f0, f1, ..., None for missing."""
+    """Return a column of X by its name (see `Schema.feature_names`), None for missing."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
     frame = checked_frame(X)
     if frame is None:
         matrix = checked_matrix(X)
-        names = Schema(matrix.shape[1], None, [], {}).feature_names
+        names = Schema.learn(X).feature_names
     else:
         names = column_names(frame)
     if name not in names:
