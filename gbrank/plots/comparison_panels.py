@@ -176,7 +176,9 @@ def _grid(
     datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
     across, down = min(len(datasets), ACROSS), math.ceil(len(datasets) / ACROSS)
     size = (margin[0] + panel[0] * across, margin[1] + panel[1] * down * len(measures))
-    figure = Figure(figsize=size, layout="constrained")
+    from matplotlib import pyplot  # which shows it in a notebook
+
+    figure = pyplot.figure(figsize=size, layout="constrained")
     grid = figure.subplots(down * len(measures), across, sharey=sharey, squeeze=False)
     panels = []
     for rows in blocks:

@@ -192,6 +192,7 @@ def test_comparison_is_a_panel_of_the_whole_picture(compared: Comparison) -> Non
 def test_quality_by_seconds(compared: Comparison) -> None:
     """A panel for each measure and data set, a mark for each ranker at its seconds and mean."""
     figure = plots.quality_by_seconds(compared)
+    assert pyplot.get_fignums() == [figure.number]  # a notebook shows it
     blocks = compared.blocks("test")
     assert len(figure.axes) == len(blocks)
     for axes, rows in zip(figure.axes, blocks, strict=True):
