@@ -33,6 +33,7 @@ T = TypeVar("T")
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
 # Smaller gradients are the remains of underflow, where all pairs are in order.
 SMALLEST_GRADIENT = 1e-290
+SMALLEST_WEIGHT = 1e-200  # gradients of smaller ones underflow
 # Boosters keep single precision.
 SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
 
@@ -230,13 +231,19 @@ class GradientHook:
             if left_out is not None:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0
-            _check_any(gradient, curvature, first=round == 0)
+            _check_any(gradient, curvature, bound[index].weights, first=round == 0)
             rescaled = objective.rescaled and self.curvature == "own"
             if rescaled:
                 count = len(curvature) if left_out is None else int((~left_out).sum())
                 rescale_to_unit_mean(gradient, curvature, count)
-            wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
-            _check_size(gradient, curvature, wide if objective.facts.sigma_unit != "none" else "")
+            advice = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
+            if self.curvature == "unit":
+                advice = (
+                    f" Gradients are steep where sigma is narrow: choose one above {sigma:.3g}."
+                )
+            if objective.facts.sigma_unit == "none":
+                advice = ""
+            _check_size(gradient, curvature, advice)
             _round(gradient, curvature, SMALLEST_SINGLE if rescaled else 0.0)
         return gradient, curvature
 
@@ -275,12 +282,17 @@ def _check_differ(scores: Vector, queries: Queries) -> None:
         )
 
 
-def _check_any(gradient: Vector, curvature: Vector, first: bool) -> None:
+def _check_any(gradient: Vector, curvature: Vector, weights: Vector, first: bool) -> None:
     """Set gradients that underflowed to 0; refuse that in the first round, and no curvature."""
     any_gradient = all_any(largest_size(gradient) > SMALLEST_GRADIENT)
     if not any_gradient:
         gradient[:] = 0.0
     if first and not any_gradient:
+        if 0.0 < weights.max(initial=0.0) < SMALLEST_WEIGHT:
+            raise ValueError(
+                f"weights must not vanish beside 1, got {weights.max():.3g} as the largest. "
+                "Divide them by their mean."
+            )
         raise ValueError(
             "no document has a gradient, so there is nothing to learn. Do labels differ within "
             "queries? Do they reach the measure's threshold?"
