@@ -8,13 +8,37 @@ import numpy as np
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, quoted
-from gbrank.data.ids import as_list, places_among
+from gbrank.common.warnings import warn_user
+from gbrank.data.ids import as_list, is_missing, places_among
 from gbrank.data.queries import Queries
 
 
 def by_rank(rows: Positions, scores: Vector) -> Positions:
     """Return rows with the best score first; equal scores take the order of the rows."""
     return rows[np.argsort(-scores, kind="stable")]
+
+
+def document_names(docid: Any, queries: Queries) -> list[Any]:
+    """Return what the documents of all rows are called."""
+    names: list[Any] = np.asarray(docid, dtype=object).tolist()
+    if len(names) != queries.n_documents:
+        demand = f"must have {queries.n_documents} entries"
+        raise ArgumentError("docid", demand, f"{len(names)}")
+    return names
+
+
+def warn_of_repeats(docid: Any, queries: Queries) -> None:
+    """Warn of rows of a document that its query has in an earlier row, too."""
+    if docid is None:
+        return
+    rows = zip(queries.index.tolist(), document_names(docid, queries), strict=True)
+    known = [row for row in rows if not is_missing(row[1])]
+    if repeats := len(known) - len(set(known)):
+        warn_user(
+            f"{repeats:,} of {queries.n_documents:,} rows ({repeats / queries.n_documents:.1%}) "
+            "repeat a document of their query, which counts twice: drop the duplicates by query "
+            "and docid."
+        )
 
 
 def rows_asked_for(
@@ -31,12 +55,8 @@ def rows_asked_for(
     """
     rows = np.arange(queries.n_documents) if query is None else _rows_of(query, queries)
     if docid is not None:
-        called = np.asarray(docid, dtype=object)
-        if len(called) != queries.n_documents:
-            raise ArgumentError(
-                "docid", f"must have {queries.n_documents} entries", str(len(called))
-            )
-        own = places_among([*asked.values()], called[rows].tolist(), str)
+        called = document_names(docid, queries)
+        own = places_among([*asked.values()], [called[row] for row in rows], str)
         pairs = zip(asked.items(), own, strict=True)
         found = [_row_of(item, rows[places]) for item, places in pairs]
         names = [str(name) for name in asked.values()]

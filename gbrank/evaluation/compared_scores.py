@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.data.columns import checked_columns
+from gbrank.data.documents import warn_of_repeats
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -115,6 +116,7 @@ def compare_scores(
     if judged_by is not None:
         decided_by = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
     check_measures(decided_by, rows)
+    warn_of_repeats(docid, queries)
     ids, values = as_list(queries.ids), {}
     for own, source in scores.items():
         with found_in(f"scores[{own!r}]: "):

@@ -12,6 +12,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.data.columns import checked_columns
+from gbrank.data.documents import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows, take_rows
 from gbrank.data.splitting import Fold, LetorFolds
@@ -98,6 +99,7 @@ class Dataset:
         X = X if hasattr(X, "shape") else np.asarray(X)
         self.queries = Queries.resolve(X.shape[0], qid, columns.get("group"))
         self.docid, self.judged = docid, judged_by is not None
+        warn_of_repeats(docid, self.queries)
         if judged_by is not None:
             both = with_judge(y, judged_by, self.queries, columns.pop("labels", None))
             y, columns["labels"] = both["y"], both["labels"]

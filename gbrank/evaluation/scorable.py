@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import call_it, check_finite, check_vector, quoted
+from gbrank.common.checks import call_it, check_scores, quoted
 from gbrank.common.extras import needed
+from gbrank.data.documents import document_names
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.queries import Queries
@@ -95,7 +96,7 @@ def scores_from(
         if X is None:
             raise ArgumentError("X", "must be given for a model to predict scores", "None")
         found = found.predict(own_columns(found, X))
-    return check_finite(check_vector(found, "scores", n), "scores")
+    return check_scores(found, n)
 
 
 def n_rows(X: Any) -> int:
@@ -132,10 +133,7 @@ class Run:
         if docid is None:
             demand = f"must name the documents of the rows for a TREC run, {self.path}"
             raise ArgumentError("docid", demand, "None")
-        names = np.asarray(docid, dtype=object).tolist()
-        if len(names) != queries.n_documents:
-            demand = f"must have {queries.n_documents} entries"
-            raise ArgumentError("docid", demand, f"{len(names)}")
+        names = document_names(docid, queries)
         topics = places_among(as_list(queries.ids), self.queries)
         if lacking := [place for place, own in enumerate(topics) if len(own) != 1]:
             demand = f"must hold all queries of the rows; {self.path} lacks {len(lacking)}"
@@ -153,7 +151,8 @@ class Run:
 def absent_last(scores: Vector) -> Vector:
     """Return scores in which those that are missing (NaN) are below all others."""
     missing, lowest = np.isnan(scores), np.nanmin(scores)
-    last = min(lowest - 1, np.nextafter(lowest, -np.inf))
+    with np.errstate(over="ignore"):
+        last = min(lowest - 1, np.nextafter(lowest, -np.inf))
     if missing.any() and np.isinf(last):
         demand = "must leave room below the lowest for documents that the run lacks"
         raise ArgumentError("scores", demand, f"{lowest}")

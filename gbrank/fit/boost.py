@@ -28,7 +28,7 @@ from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.defaults import chosen_trees
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.gradients import derivatives_by_round
-from gbrank.fit.loop import History, Loop, decided_by, evaluations, kept
+from gbrank.fit.loop import History, Loop, decided_by, evaluations, kept, warn_of_equal_rows
 from gbrank.fit.multiplier import Multiplier, own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import check_callbacks, stopping_of, warn_of_short_patience
@@ -42,6 +42,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     callbacks, measures = check_callbacks(options.callbacks), ranker._measures()
     schema = Schema.union(all_gather(Schema.learn(data.training["X"], data.categorical_feature)))
     checked_parts = data.checked(schema)
+    warn_of_equal_rows(checked_parts[0])
     _refuse_together(ranker, data, schema)
     saved = _checkpoint(ranker, options, schema, *checked_parts)
     parts, tables = _set_aside(ranker, data, checked.seed, *checked_parts)

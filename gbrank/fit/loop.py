@@ -14,12 +14,12 @@ from gbrank.boosters.interface import Steps
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed
-from gbrank.common.collective import all_gather, all_sum
+from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
-from gbrank.data.sampling import row_keys, split_mix
+from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.rounds import Callback, EvalsResult, Round, Stopping, call_all
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -31,6 +31,9 @@ Results: TypeAlias = dict[str, dict[str, list[float]]]  # values by set and meas
 class FitInterrupted(UserWarning):
     """Ctrl-C ended a fit; the model keeps the rounds that were done."""
 
+
+NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
+MANY = 0.1  # share of equal rows of which fits warn
 
 _is_part: ContextVar[bool] = ContextVar("_is_part", default=False)
 
@@ -121,6 +124,22 @@ def same_data(a: Rows, b: Rows) -> bool:
         keys = split_mix(block_keys(part.X) + row_keys(of_query), 0)
         sums.append(sum(all_gather(int(keys.sum()))) % 2**64)
     return sums[0] == sums[1]
+
+
+def warn_of_equal_rows(rows: Rows) -> None:
+    """Warn where many rows equal another one of their query, by a sample of the queries."""
+    if is_part() or n_workers() > 1:
+        return
+    queries = rows.queries
+    fraction = min(1.0, NUMBERS / max(1, np.prod(rows.X.shape)))
+    places = queries.subset(sampled(query_keys(queries.ids), fraction, 0, 0))[1]
+    keys = split_mix(block_keys(rows.X[places]), queries.index[places])
+    equal = 1 - len(np.unique(keys)) / len(keys)
+    if equal >= MANY:
+        warn_user(
+            f"{equal:.0%} of the rows equal another row of their query in all features: if these "
+            "are documents that are there twice, which then count twice, drop the duplicates."
+        )
 
 
 def decided_by(

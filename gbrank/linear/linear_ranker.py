@@ -21,7 +21,7 @@ from gbrank.fit.arguments import FitData, Ids, TableLike
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.fit.loop import Loop, decided_by, evaluations
+from gbrank.fit.loop import Loop, decided_by, evaluations, warn_of_equal_rows
 from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
 from gbrank.linear import solvers
 from gbrank.linear.features import complete_rows, learn_numbers
@@ -254,6 +254,7 @@ class LinearRanker(LinearModel[FittedSteps]):
     def _rows(self, data: FitData, schema: Schema) -> tuple[Rows, list[Rows]]:
         """Check the data; return rows to train on and validation sets."""
         rows, valid = data.checked(schema)
+        warn_of_equal_rows(rows)
         rows = complete_rows(rows)
         valid = [complete_rows(part, f"eval_set[{i}]: ") for i, part in enumerate(valid)]
         if self.early_stopping_rounds is not None and not valid:

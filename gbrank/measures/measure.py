@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_finite, check_labels, check_vector, check_weights
+from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import checked, choice, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
@@ -344,7 +344,7 @@ class BoundMeasure:
 
     def per_query(self, scores: ArrayLike) -> Vector:
         """Return the measure of each query for finite scores, NaN where it is skipped."""
-        checked = check_finite(check_vector(scores, "scores", self.queries.n_documents), "scores")
+        checked = check_scores(scores, self.queries.n_documents)
         values = self.runner.values(checked)
         fill = self.measure.no_relevant
         known = self.defined & ~np.isnan(values)  # a user's function may give NaN

@@ -1,6 +1,7 @@
 """What can be scored: each kind gives what the model itself predicts."""
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from gbrank import (
     make_cubic,
 )
 from gbrank.datasets import read_run, write_run
-from gbrank.evaluation import scores_from
+from gbrank.evaluation import Dataset, scores_from
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 NAMES = ["bm25", "title match", "price", "age"]
@@ -379,3 +380,32 @@ def test_no_room_below_the_last(tmp_path: Path) -> None:
     assert scores_from(tmp_path / "run", qid=["q"] * 2, docid=["old", "new"])[0] == lowest
     with pytest.raises(ValueError, match="scores must leave room below the lowest"):
         scores_from(tmp_path / "run", qid=["q"] * 3, docid=["old", "new", "absent"])
+
+
+def test_missing_scores_are_refused_with_a_remedy() -> None:
+    """Which ranks them last."""
+    frame = FRAME.assign(bm25=FRAME["bm25"].where(np.arange(len(Y)) % 4 > 0))
+    text = r"scores\['ce'\]: scores must be finite, got nan in row 0 \(24 such rows\)\. To rank .*"
+    with pytest.raises(ValueError, match=text + "last, fill in one that is below all others"):
+        compare_scores({"ce": "bm25"}, Y, QID, X=frame)
+    with pytest.raises(ValueError, match=r"\(24 such rows\)\. To rank documents without a score"):
+        NDCG()(Y, frame["bm25"], qid=QID)
+    filled = frame["bm25"].fillna(frame["bm25"].min() - 1)
+    assert compare_scores({"ce": filled}, Y, QID).summary()[0].n_queries == 12
+
+
+def test_documents_that_are_there_twice_are_counted() -> None:
+    """In one warning; documents without a name, and those of other queries, are not."""
+    docid: list[Any] = [f"d{row % 8}" for row in range(len(Y))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare_scores({"a": X[:, 0]}, Y, QID, docid=docid)
+        Dataset("x", FRAME, Y, QID, 3, docid=[None, None, 1, "1", *docid[4:]])
+    docid[1:4] = "d0", "d0", "d4"
+    text = r"^3 of 96 rows \(3\.1%\) repeat a document of their query, which counts twice"
+    with pytest.warns(UserWarning, match=text) as caught:
+        compare_scores({"a": X[:, 0], "b": X[:, 1]}, Y, QID, docid=docid)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=text):
+        Dataset("x", FRAME, Y, QID, 3, docid=docid)

@@ -155,6 +155,7 @@ def test_all_columns_are_numbers_of_the_user() -> None:
     X, valid = np.column_stack([Y, 0 * Y]), [(np.column_stack([Y, 0 * Y])[~TRAIN], Y[~TRAIN])]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".* equal another row")
         GBRanker(**given, random_state=0, n_jobs=1).fit(
             X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=valid, eval_qid=[QID[~TRAIN]],
             categorical_feature=[0],

@@ -1,11 +1,14 @@
 """The boosting loop by itself: which round is the best, and when it ends."""
 
+import warnings
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from gbrank import GBRanker, LinearRanker, make_cubic
 from gbrank.fit.loop import History, Loop
 from gbrank.fit.rounds import Stopping
 
@@ -83,3 +86,22 @@ def test_a_start_had_ended_before_the_checkpoint() -> None:
         steps, steps.step, 12, sigmas=SIGMAS, hook=hook, history=History(done=4, start_ended=3)
     )  # fmt: skip
     assert (loop.run().done, ends) == (6, [3])
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "linear"])
+def test_many_equal_rows_are_told(kind: str) -> None:
+    """With their share of all rows, in one warning; a few, or those of other queries, are not."""
+    X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    ranker: Any = LinearRanker(n_steps=2) if kind == "linear" else GBRanker(n_estimators=2)
+    make = sp.csr_matrix if kind == "sparse" else np.array
+    for n_again, expected in ((0, []), (10, []), (100, ["33% of the rows equal another row"])):
+        rows = np.r_[: len(y), :n_again]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ranker.fit(make(X[rows]), y[rows], qid=qid[rows])
+        said = [str(one.message) for one in caught if "equal another row" in str(one.message)]
+        assert [text[: len("33% of the rows equal another row")] for text in said] == expected
+        if n_again == 100:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", message=".*equal another row")
+                ranker.fit(make(X[rows]), y[rows], qid=np.r_[qid, 100 + qid[:100]])

@@ -181,3 +181,13 @@ def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert "--against must be another model" in capsys.readouterr().err
     assert main([*command[:-1], f"{tmp_path}/no/report.html"]) == 1
     assert "--html must be in a folder that exists" in capsys.readouterr().err
+
+
+def test_documents_twice_in_a_query_are_told(tmp_path: Path) -> None:
+    """Once, with their share, where the column that names documents is known."""
+    frame = FRAME[TEST].assign(url=[f"d{max(row, 1)}" for row in range(160)])
+    data: dict[str, Any] = {"qid": QID[TEST], "html": tmp_path / "page.html"}
+    scores = frame.index.to_numpy(float)
+    with pytest.warns(UserWarning, match=r"1 of 160 rows \(0\.6%\) repeat a document") as caught:
+        gbrank.report(scores, frame, Y[TEST], against=-scores, docid="url", **data)
+    assert len([one for one in caught if "repeat" in str(one.message)]) == 1

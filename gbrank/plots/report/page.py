@@ -15,6 +15,7 @@ from gbrank.common.argument_error import found_in
 from gbrank.common.checks import quoted
 from gbrank.common.registry import first_line
 from gbrank.data.columns import checked_columns
+from gbrank.data.documents import warn_of_repeats
 from gbrank.data.frames import as_frame
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -120,6 +121,7 @@ def report(
     documents = None if docid is None else column_of(X, docid, "docid")
     n = n_rows(X)
     queries = Queries.resolve(n, qid, group)
+    warn_of_repeats(documents, queries)
     given = {"ranker": ranker, **({} if against is None else {"against": against})}
     models = []
     for own, (argument, source) in zip(called, given.items(), strict=False):
