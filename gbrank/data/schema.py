@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -45,6 +45,7 @@ ABSENT: Any = object()  # what a mapping of a row does not hold
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 NUMBERS = {int, float, bool, type(None)}  # None becomes NaN
 AT_ONCE = 2**20  # how many numbers are copied together, beside the matrix that they go to
+BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
 
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
 
@@ -491,6 +492,13 @@ def checked_matrix(X: Any) -> Features:
 def as_dense(X: Features) -> Features:
     """Return a sparse matrix as an array, and anything else as it is."""
     return X.toarray() if sp.issparse(X) else X
+
+
+def dense_blocks(X: Features) -> Iterator[Features]:
+    """Yield the rows of a sparse matrix as arrays, some at a time; an array as it is."""
+    step = max(1, BLOCK // X.shape[1]) if sp.issparse(X) else max(1, X.shape[0])
+    for start in range(0, max(1, X.shape[0]), step):
+        yield as_dense(X[start : start + step])
 
 
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:

@@ -1,17 +1,19 @@
 """Data as XGBoost takes them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.interface import TreeSettings, safe_names
 from gbrank.boosters.xgboost import check_threads, translated
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Vector
 from gbrank.common.collective import BoosterError
 from gbrank.data.rows import Rows
-from gbrank.data.schema import Features, Schema, as_dense
+from gbrank.data.schema import Features, Schema, as_dense, dense_blocks
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
 COARSEST = 1e-3
@@ -38,20 +40,51 @@ def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings) -> xgb.D
         options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
         margin = _margin(rows.init_score)
         with translated(NOT_HELD, BoosterError):
-            data = _binned(as_dense(rows.X), options)
+            data = _binned(rows.X, options)
             data.set_info(base_margin=margin)
         return data
     return as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
 
 
-def _binned(X: Matrix, options: dict[str, Any]) -> xgb.DMatrix:
+def _binned(X: Features, options: dict[str, Any]) -> xgb.DMatrix:
     """Return data in the bins of a sample."""
     sample = bin_sample(X)
-    if len(sample) < X.shape[0]:
+    if sample.shape[0] < X.shape[0]:
         # Beyond the last bin, a value would go another way in prediction than in training.
-        sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
-    bins = xgb.QuantileDMatrix(sample, **options)
-    return xgb.QuantileDMatrix(X, ref=bins, **options)
+        if sp.issparse(X):
+            sample = sp.vstack([sample, X.tocsc().nanmax(axis=0)], format="csr")
+        else:
+            sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
+    return _quantized(X, options, ref=_quantized(sample, options))
+
+
+def _quantized(X: Features, options: dict[str, Any], **more: Any) -> xgb.DMatrix:
+    """Return data in bins, without a whole copy of a sparse matrix as an array."""
+    if not sp.issparse(X):
+        return xgb.QuantileDMatrix(X, **more, **options)
+    of_block = {name: options[name] for name in ("feature_names", "feature_types")}
+    others = {name: value for name, value in options.items() if name not in of_block}
+    return xgb.QuantileDMatrix(_Blocks(X, of_block), **more, **others)
+
+
+class _Blocks(xgb.DataIter):
+    """Gives XGBoost a sparse matrix as arrays: it takes what is not in a sparse one as missing."""
+
+    def __init__(self, X: Features, options: dict[str, Any]) -> None:
+        super().__init__()
+        self._X, self._options = X, options
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._blocks = dense_blocks(self._X)
+
+    def next(self, input_data: Callable[..., Any]) -> bool:
+        """Give the next rows, if there are any."""
+        block = next(self._blocks, None)
+        if block is not None:
+            input_data(data=block, **self._options)
+        return block is not None
 
 
 def _margin(init_score: Vector | None) -> Vector | None:

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
@@ -13,7 +14,7 @@ from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
-from gbrank.data.schema import Features, Schema, as_dense
+from gbrank.data.schema import Features, Schema, dense_blocks
 
 
 class XGBoostModel:
@@ -60,9 +61,12 @@ class XGBoostModel:
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
     ) -> Vector:
         """Return the score of each row, by the first trees or by all."""
+        if sp.issparse(X):
+            blocks = [self.predict(each, schema, n_jobs, n_trees) for each in dense_blocks(X)]
+            return np.concatenate(blocks)
         rounds = (0, n_trees or 0)
         with np.errstate(over="ignore"):
-            single = as_dense(X).astype(np.float32, order="C", copy=False)
+            single = X.astype(np.float32, order="C", copy=False)
         if self._reads_arrays and not np.isinf(single).any():
             check_threads(n_jobs)
             scores = self.native.inplace_predict(
@@ -94,9 +98,10 @@ class XGBoostModel:
 
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
-        data = as_matrix(X, schema, n_jobs)
-        shares = self.native.predict(data, pred_contribs=True, validate_features=False)
-        return np.asarray(shares, dtype=np.float64)
+        options = {"pred_contribs": True, "validate_features": False}
+        blocks = (as_matrix(each, schema, n_jobs) for each in dense_blocks(X))
+        shares = [self.native.predict(each, **options) for each in blocks]
+        return np.concatenate(shares, dtype=np.float64)
 
     def importances(self, kind: str = "gain") -> Vector:
         """Return each feature's total gain, or its number of splits."""
