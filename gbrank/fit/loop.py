@@ -67,17 +67,12 @@ def kept(finish: Callable[..., T], *arguments: Any) -> T:
 class Evaluation:
     """Measures bound to one set of rows."""
 
+    held_out = False  # whether the rows are others than those of training
+
     def __init__(
-        self,
-        name: str,
-        rows: Rows,
-        schema: Schema,
-        measures: list[Measure],
-        n_jobs: int | None,
-        *,
-        held_out: bool = False,
+        self, name: str, rows: Rows, schema: Schema, measures: list[Measure], n_jobs: int | None
     ) -> None:
-        self.name, self.held_out = name, held_out
+        self.name = name
         # Rows have no names of columns.
         placed = (measure.with_positions(schema) for measure in measures)
         self._measures = [bind_to_rows(measure, rows, n_jobs) for measure in placed]
@@ -107,10 +102,12 @@ def evaluations(
                     f"{measure} is of, got {listed(part.labels)}."
                 )
     on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
-    return on_train, [
-        Evaluation(f"valid_{i}", part, schema, measures, n_jobs, held_out=not same_data(rows, part))
-        for i, part in enumerate(valid)
+    on_valid = [
+        Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
     ]
+    for part, each in zip(valid, on_valid, strict=True):
+        each.held_out = not same_data(rows, part)
+    return on_train, on_valid
 
 
 def same_data(a: Rows, b: Rows) -> bool:
