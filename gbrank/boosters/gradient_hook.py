@@ -143,8 +143,11 @@ class GradientHook:
 
     def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels, weights and other labels."""
+        columns["n_jobs"] = self.n_jobs
         return [
-            stage.objective.bind(y, queries, rounds=stage.rounds, n_jobs=self.n_jobs, **columns)
+            stage.objective.bind(
+                y, queries, rounds=stage.rounds, is_start=stage is not self.stages[-1], **columns
+            )
             for stage in self.stages
         ]
 

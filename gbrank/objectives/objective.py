@@ -123,6 +123,7 @@ class Binding(NamedTuple):
     n_jobs: int | None
     rounds: int | None
     labels: Mapping[str, Vector]  # the other labels, NaN where a document is unjudged
+    is_start: bool = False  # whether another objective begins with this one
 
 
 class Objective(ABC):
@@ -202,6 +203,7 @@ class Objective(ABC):
         n_jobs: int | None = None,
         rounds: int | None = None,
         labels: Mapping[str, ArrayLike] | None = None,
+        is_start: bool = False,
     ) -> BoundObjective:
         """Prepare the objective for many gradients of the same labels, once per fit.
 
@@ -223,6 +225,8 @@ class Objective(ABC):
         labels : mapping of str to array-like, shape (n_documents,), optional
             Other labels, of objectives that name theirs (see `OnLabel`); NaN or −1 where a document
             is unjudged.
+        is_start : bool
+            Whether it is what another objective begins with: of its pairs is no warning then.
 
         Returns
         -------
@@ -249,7 +253,7 @@ class Objective(ABC):
         )
         check_number(rounds, "rounds", 1, integer=True, optional=True)
         others = check_labels_by_name(labels, queries.n_documents)
-        runner = self.runner(Binding(checked, queries, n_jobs, rounds, others))
+        runner = self.runner(Binding(checked, queries, n_jobs, rounds, others, is_start))
         weights = document_weights(queries, documents, per_query)
         weights = np.empty(0) if weights is None else weights
         return BoundObjective(self, queries, runner, weights, per_query)
@@ -314,7 +318,7 @@ class KernelObjective(Objective):
 
     def runner(self, binding: Binding) -> Any:
         """Return the runner of the kernel."""
-        if self.counts_pairs:
+        if self.counts_pairs and not binding.is_start:
             _warn_of_giants(self.name, binding.queries.sizes)
         program = self.program(binding.y, binding.queries)
         return Runner(program, binding.queries, binding.n_jobs)
