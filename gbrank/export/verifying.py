@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.tree import LARGEST, Leaf, Membership
+from gbrank.boosters.tree import LARGEST, Leaf, Membership, Threshold, at_most
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, quoted
@@ -134,6 +134,11 @@ class FileCheck:
         self._content, self._name, self._format = content, format, format_of(format)
         self._own = ReadTrees(forest.trees, _step, double=True)
         self._found = Verification(0, -1.0, {})
+        # Numbers between a threshold and what the format reaches of it may go either way.
+        reached = self._format.reached
+        thresholds = {(s.threshold, s.feature) for s in forest.splits() if isinstance(s, Threshold)}
+        ends = {(at_most(high), reached(high), column) for high, column in thresholds}
+        self._gaps = sorted((end for end in ends if end[1] < end[0]), reverse=True)
 
     def run(self, given: Matrix | None = None) -> Verification:
         """Compare the leaves of each tree, then scores; rows are given as numbers and codes."""
@@ -193,7 +198,11 @@ class FileCheck:
         """Return numbers as the engine holds them."""
         if not self._format.double:
             X = np.clip(X, -LARGEST, LARGEST).astype(np.float32).astype(float)
-        return np.where(np.abs(X) <= nearest, 0.0, X)
+        X = np.where(np.abs(X) <= nearest, 0.0, X)
+        for high, low, column in self._gaps:
+            values = X[:, column]
+            values[(values > low) & (values <= high)] = low
+        return X
 
     def _known(self, X: Matrix) -> Matrix:
         """Return rows in which unknown categories are missing, as in a data frame."""
