@@ -79,7 +79,7 @@ def clicks_to_labels(
     clicks = check_labels(log["click"], "log['click']", len(log))
     if not clicks.any():
         raise ArgumentError("log['click']", "must have a click", "only zeros")
-    grouped = log.groupby(["query", "document"], sort=False, dropna=False)
+    grouped = log.groupby(["query", "document"], sort=False, dropna=False, observed=True)
     if attention is None:
         attention = position_report(grouped.ngroup(), position, clicks).attention
     elif not isinstance(attention, Mapping):
@@ -92,7 +92,7 @@ def clicks_to_labels(
     ]
     expected = np.array(looked)[index]
     rows = log.assign(click=clicks, expected=expected * clicks.sum() / expected.sum())
-    table = rows.groupby(["query", "document"], sort=False, dropna=False).agg(
+    table = rows.groupby(["query", "document"], sort=False, dropna=False, observed=True).agg(
         shown=("click", "size"), clicked=("click", "sum"), expected=("expected", "sum")
     )
     own, total = np.array(table.pop("expected")), clicks.sum()

@@ -84,3 +84,14 @@ def test_bad_arguments(options: dict[str, Any], message: str) -> None:
         clicks_to_labels(**{"log": log, **options})
     with pytest.raises(ValueError, match="must have a click"):
         clicks_to_labels(log.assign(click=0))
+
+
+def test_ids_that_are_categories() -> None:
+    """Only documents that were shown for a query have a row."""
+    shown = np.arange(24) // 3 % 4
+    place = np.tile([1, 2, 3], 8)
+    columns = {"query": shown, "document": shown * 10 + place, "position": place}
+    log = pd.DataFrame({**columns, "click": np.arange(24) % 2})
+    found = clicks_to_labels(log.astype({"query": "category", "document": "category"}))
+    assert len(found) == 12
+    np.testing.assert_array_equal(found["label"], clicks_to_labels(log)["label"])
