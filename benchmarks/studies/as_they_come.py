@@ -28,7 +28,7 @@ from gbrank.plots.style import BLUE, PALETTE, tidy
 
 MEASURE = NDCG(k=10)
 TEXT = """\
-# With default parameters gbrank ranks better than LightGBM and XGBoost, in about their time
+# With default parameters gbrank ranks better than LightGBM and XGBoost
 
 What a newcomer gets: each library's ranker without a single parameter, trained on the training
 parts of five folds like LETOR's (the validation parts are not used) and judged on the test parts,

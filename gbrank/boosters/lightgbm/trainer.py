@@ -202,16 +202,12 @@ def _training_data(train: Rows, params: Params, schema: Schema) -> tuple[Params,
     if n_workers() > 1 or X.shape[0] > most:
         parts = all_gather(bin_sample(X, most))
         sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
-    binned = sample
     if params["extra_trees"]:
-        params, binned = bins_of_one_size(sample, params, schema)
-    if binned is X:
+        params, sample = bins_of_one_size(sample, params, schema)
+    if sample is X:
         return params, _dataset(X, params, schema, init_score=train.init_score)
-    bins = _dataset(binned, params, schema)
-    if sample is not X:
-        return params, _dataset(X, params, schema, bins, train.init_score)
-    data = bins.subset(list(range(len(train.y))), params).construct()  # X's rows come first
-    return params, data if train.init_score is None else data.set_init_score(train.init_score)
+    bins = _dataset(sample, params, schema)
+    return params, _dataset(X, params, schema, bins, train.init_score)
 
 
 def _dataset(
@@ -223,7 +219,6 @@ def _dataset(
 ) -> lgb.Dataset:
     return lgb.Dataset(
         X,
-        np.zeros(X.shape[0]),  # a subset must have labels
         reference=reference,
         init_score=init_score,
         feature_name=safe_names(schema) or "auto",
