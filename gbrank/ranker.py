@@ -412,7 +412,7 @@ def opened_init(init: object) -> Any:
     if is_start_name(init):
         return init
     if isinstance(init, str | os.PathLike):
-        if Path(init).is_file() and (found := pretrained_of_file(Path(init))):
+        if os.path.isfile(init) and (found := pretrained_of_file(Path(init))):
             return found
         try:
             return GBRanker.load(init)

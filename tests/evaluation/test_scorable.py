@@ -116,9 +116,11 @@ def test_damaged_files_of_lightgbm(damage: str, tmp_path: Path) -> None:
     cut = DAMAGE[damage](text)
     assert cut != text
     path.write_bytes(cut)
-    with pytest.raises(ValueError, match=r"live\.txt: not a whole LightGBM model, but cut"):
+    with pytest.raises(
+        ValueError, match=r"live\.txt: expected a whole LightGBM model, got one that was"
+    ):
         scores_from(path, X)
-    with pytest.raises(ValueError, match=r"live\.txt: not a whole LightGBM model"):
+    with pytest.raises(ValueError, match=r"live\.txt: expected a whole LightGBM model"):
         GBRanker(init=path).fit(X, Y, qid=QID)
 
 

@@ -39,7 +39,9 @@ class LightGBMModel:
             _check_whole(text.decode())
         except (ArithmeticError, KeyError, IndexError, ValueError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else error
-            raise ValueError(f"not a whole LightGBM model, but cut or edited: {reason}") from None
+            raise ValueError(
+                f"expected a whole LightGBM model, got one that was cut or edited: {reason}"
+            ) from None
         return cls.load(text)
 
     @classmethod
