@@ -143,11 +143,8 @@ class GradientHook:
 
     def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels, weights and other labels."""
-        columns["n_jobs"] = self.n_jobs
         return [
-            stage.objective.bind(
-                y, queries, rounds=stage.rounds, is_start=stage is not self.stages[-1], **columns
-            )
+            stage.objective.bind(y, queries, rounds=stage.rounds, n_jobs=self.n_jobs, **columns)
             for stage in self.stages
         ]
 
@@ -170,8 +167,8 @@ class GradientHook:
         self._warned = True
         first, main = self.stages
         warn_user(
-            f"early stopping may leave a model of {first.title} alone: {main.title} trains "
-            f"{first.title} for {main.begin} rounds, and the booster's early stopping counts its "
+            f"early stopping may leave a model of {first.name} alone: {main.name} trains "
+            f"{first.name} for {main.begin} rounds, and the booster's early stopping counts its "
             f"{patience[0]} rounds from the first one. Use the hook's: "
             f"callbacks=[hook.early_stopping({patience[0]})]."
         )
@@ -181,8 +178,8 @@ class GradientHook:
         if len(self.stages) > 1 and best <= self.begin:
             first, main = self.stages
             warn_user(
-                f"the model keeps {best} of {done} rounds, all of them of {first.title}: "
-                f"{main.title} begins in round {main.begin + 1}."
+                f"the model keeps {best} of {done} rounds, all of them of {first.name}: "
+                f"{main.name} begins in round {main.begin + 1}."
             )
 
     @property

@@ -27,7 +27,6 @@ COMMANDS = {  # name -> summary; the rest of a command is in the file of its nam
     "report": "write a page on what a model is worth and where it fails",
     "info": "say what a model is",
     "export": "write a model as search engines load it",
-    "verify": "compare an exported file's scores with its model's",
     "list": "list objectives and measures",
 }
 EXAMPLES = """\

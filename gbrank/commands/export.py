@@ -1,6 +1,6 @@
 """Write the trees of a model to one file, from which others give the same scores.
 
-What the format cannot express is refused. The file is read again, as `gbrank verify` does, before
+What the format cannot express is refused. The file is read again, as `verify_export` does, before
 it appears.
 
 For example:

@@ -9,23 +9,21 @@ For example:
 
   gbrank info --model my-ranker
   gbrank info --model my-ranker --json
-  gbrank info --model my-ranker --markdown > MODEL_CARD.md
 """
 
 import argparse
-from collections.abc import Iterable
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from gbrank.commands.shared import add, load_trees, print_json, validation_curve
-from gbrank.common.table import Table, cell_text
+from gbrank.common.table import cell_text
 from gbrank.export.forest import names_of
 from gbrank.fit.storage import FILE, read_saved
 from gbrank.ranker import GBRanker
 
-USAGE = "gbrank info --model FOLDER [--json | --markdown]"
+USAGE = "gbrank info --model FOLDER [--json]"
 
 LARGEST = 10
 
@@ -33,9 +31,7 @@ LARGEST = 10
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank info`."""
     add(parser, "--model FOLDER", "folder of a model", required=True)
-    form = parser.add_mutually_exclusive_group()
-    add(form, "--json", "print JSON, with all features")
-    add(form, "--markdown", "print a model card")
+    add(parser, "--json", "print JSON, with all features")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -62,7 +58,11 @@ def run(arguments: argparse.Namespace) -> None:
             name: f"{share:.4f}" for name, share in largest
         },
     }
-    print("\n".join(_card(tables, ranker) if arguments.markdown else _plain(tables)))
+    for title, rows in tables.items():
+        print(title)
+        width = max(map(len, rows), default=0)
+        for name, value in rows.items():
+            print(f"  {name:<{width}}  {value}")
 
 
 def _facts(ranker: GBRanker, file: Path) -> dict[str, Any]:
@@ -89,24 +89,3 @@ def _text(value: Any) -> str:
         }
         value = [f"{name} {own}" for name, own in measured.items()]
     return (", ".join(value) or "none") if isinstance(value, list) else cell_text(value)
-
-
-def _plain(tables: dict[str, dict[str, Any]]) -> Iterable[str]:
-    """Yield the lines of a terminal."""
-    for title, rows in tables.items():
-        yield title
-        width = max(map(len, rows), default=0)
-        yield from (f"  {name:<{width}}  {value}" for name, value in rows.items())
-
-
-def _card(tables: dict[str, dict[str, Any]], ranker: GBRanker) -> Iterable[str]:
-    """Yield the lines of a model card, the same for the same model."""
-    yield f"# {ranker.objective}\n"
-    yield "A gradient-boosted tree ranker: a higher score ranks earlier within its query."
-    for title, rows in tables.items():
-        yield f"\n## {title[0].upper()}{title[1:]}\n"
-        cells = [(f"`{name}`", str(value)) for name, value in rows.items()]
-        yield Table(("", ""), cells, words=(0, 1)).to_markdown()
-    if ranker.evals_result_:
-        yield "\n## Measures by round\n"
-        yield ranker.evals_result_.to_markdown()

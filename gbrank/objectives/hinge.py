@@ -84,7 +84,6 @@ class RankSVM(KernelObjective):
     """
 
     name = "ranksvm"
-    counts_pairs = True
     declared = Facts(
         formula="Σ_{y_i > y_j} max(0, 1 − (s_i − s_j)/σ)",
         source="Joachims 2002, section 4.2",

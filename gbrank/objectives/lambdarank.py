@@ -356,7 +356,6 @@ class RankNet(KernelObjective):
     """
 
     name = "ranknet"
-    counts_pairs = True
     declared = Facts(
         formula="Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))",
         source="Burges, Ragno & Le 2006, eq. 8",

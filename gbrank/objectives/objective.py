@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
@@ -21,7 +21,6 @@ from gbrank.common.checks import (
 from gbrank.common.collective import all_any
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
-from gbrank.common.warnings import warn_user
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import document_weights
@@ -37,8 +36,6 @@ from gbrank.schedules import Curve, Sigma, as_schedule, check_sigma, constant, u
 
 # In spreads of the scores: a wider start would undo what RankNet has learned.
 ANNEALED = "geometric(0.3, 0.1, unit='spread')"
-# How many times as long as the median a list must be, at least, to be told apart.
-GIANT = 10
 # Bounds the factor on an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
 
@@ -123,7 +120,6 @@ class Binding(NamedTuple):
     n_jobs: int | None
     rounds: int | None
     labels: Mapping[str, Vector]  # the other labels, NaN where a document is unjudged
-    is_start: bool = False  # whether another objective begins with this one
 
 
 class Objective(ABC):
@@ -203,7 +199,6 @@ class Objective(ABC):
         n_jobs: int | None = None,
         rounds: int | None = None,
         labels: Mapping[str, ArrayLike] | None = None,
-        is_start: bool = False,
     ) -> BoundObjective:
         """Prepare the objective for many gradients of the same labels, once per fit.
 
@@ -225,8 +220,6 @@ class Objective(ABC):
         labels : mapping of str to array-like, shape (n_documents,), optional
             Other labels, of objectives that name theirs (see `OnLabel`); NaN or −1 where a document
             is unjudged.
-        is_start : bool
-            Whether it is what another objective begins with: of its pairs is no warning then.
 
         Returns
         -------
@@ -253,7 +246,7 @@ class Objective(ABC):
         )
         check_number(rounds, "rounds", 1, integer=True, optional=True)
         others = check_labels_by_name(labels, queries.n_documents)
-        runner = self.runner(Binding(checked, queries, n_jobs, rounds, others, is_start))
+        runner = self.runner(Binding(checked, queries, n_jobs, rounds, others))
         weights = document_weights(queries, documents, per_query)
         weights = np.empty(0) if weights is None else weights
         return BoundObjective(self, queries, runner, weights, per_query)
@@ -306,11 +299,8 @@ class BoundObjective:
 class KernelObjective(Objective):
     """Base class of objectives that are computed by a kernel.
 
-    A subclass has a `name`, declares its facts (`declared`) and makes a `program`; `counts_pairs`
-    says that its loss grows with the square of a list's length.
+    A subclass has a `name`, declares its facts (`declared`) and makes a `program`.
     """
-
-    counts_pairs: ClassVar[bool] = False
 
     @abstractmethod
     def program(self, labels: Vector, queries: Queries) -> Program:
@@ -318,23 +308,8 @@ class KernelObjective(Objective):
 
     def runner(self, binding: Binding) -> Any:
         """Return the runner of the kernel."""
-        if self.counts_pairs and not binding.is_start:
-            _warn_of_giants(self.name, binding.queries.sizes)
         program = self.program(binding.y, binding.queries)
         return Runner(program, binding.queries, binding.n_jobs)
-
-
-def _warn_of_giants(name: str, sizes: NDArray[np.int64]) -> None:
-    """Warn where a few lists that are much longer than the others hold most of the pairs."""
-    pairs = sizes.astype(np.float64) ** 2
-    giant = sizes > GIANT * np.median(sizes)
-    share = pairs[giant].sum() / pairs.sum()
-    if share > 0.5 and giant.mean() < 1 / GIANT:
-        warn_user(
-            f"{giant.sum()} of {len(sizes)} lists hold {share:.0%} of the pairs that {name!r} "
-            "counts, so that they rule what is learned. Take 'noisy:ndcg', which counts each list "
-            "once, or query_weight= of 1 over the length of each list."
-        )
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,11 @@
 """What a command hands on to Python: each option, under the name of its argument."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from command import Output
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker
@@ -15,7 +13,6 @@ from gbrank.commands import data_files
 from gbrank.commands.cli import main
 from gbrank.commands.shared import import_plugins
 from gbrank.evaluation import QueryTimeSeriesSplit
-from gbrank.export import Verification
 
 
 @pytest.fixture
@@ -86,28 +83,6 @@ def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     _, found = called(monkeypatch, "export.export_model", *argv, *more)
     form |= {"feature_names": [*"uvwxyz"], "missing_as_zero": True}
     assert found == form | {"extractors": [{"a": 1}], "verify": False}
-
-
-def test_verify(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    argv = ["verify", model, tmp_path / "m.json", "--format", "solr:9.1", "--missing-as-zero"]
-    (ranker, path), found = called(monkeypatch, "verify.verify_export", *argv)
-    assert (ranker.n_features_in_, path) == (6, f"{tmp_path}/m.json")
-    form = {"format": "solr:9.1", "feature_names": None, "missing_as_zero": True}
-    assert found == form | {"X": None}
-    _, found = called(monkeypatch, "verify.verify_export", *argv, "--data", data / "test.txt")
-    assert found["X"].shape == (50, 6)
-
-
-def test_what_verify_says(
-    model: str, data: Path, monkeypatch: pytest.MonkeyPatch, output: Output
-) -> None:
-    """The largest difference, with its row, and how many rows there were."""
-    found = Verification(1200, 0.25, {"a": 1.0})
-    monkeypatch.setattr("gbrank.commands.verify.verify_export", lambda *_, **__: found)
-    argv = ["verify", model, "m.json", "--format", "solr", "--data", data / "test.txt"]
-    head, _, row = output(*argv).partition("\n")
-    assert head == "largest difference 0.25 on 1,200 rows:"
-    assert json.loads(row) == {"a": 1.0}
 
 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,12 +59,6 @@ def test_info_of_a_frame(tmp_path: Path, output: Output) -> None:
     assert {name for name, _ in found["importances"]} == {"age", "price"}
     assert found["validation"] == {"ndcg@10": ranker.best_score_}
     assert f"ndcg@10 {ranker.best_score_:.4f}" in output("info", "--model", tmp_path)
-    card = output("info", "--model", tmp_path, "--markdown")
-    assert card.startswith(f"# {ranker.objective}\n")
-    assert "| `train` | 80 documents in 8 queries |" in card
-    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
-    assert f"| valid_0 | ndcg@10 | {curve[0]:.4f} | {max(curve):.4f} |" in card
-    assert card == output("info", "--model", tmp_path, "--markdown")
 
 
 def test_info_of_a_model_that_stopped_early(tmp_path: Path, output: Output) -> None:

@@ -17,14 +17,6 @@ def test_list(output: Output) -> None:
     assert [line for line in lines if len(line) > 1] == [
         [item.usage, item.summary] for item in items
     ]
-    objectives, measures = output("list", "objectives", "-v"), output("list", "measures", "-v")
-    for objective in gbrank.list_objectives():
-        assert objective.summary in objectives
-        assert objective.facts.formula in objectives
-    for measure in gbrank.list_measures():
-        assert f"\n{measure.name}" in "\n" + measures
-    assert "lambda:MEASURE (also lambdarank)\n" in objectives
-    assert "ndcg[@K]\n" in measures
 
 
 def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault: Output) -> None:
@@ -42,7 +34,7 @@ def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault:
         for name in ("mine@3", "ndcg@3")
     )
     assert mine == ndcg
-    assert output("list", "measures", "-v", "--plugin", "json").startswith("ap[@K] (also map)")
+    assert output("list", "measures", "--plugin", "json").startswith("measures\n  ap[@K] ")
 
 
 def test_broken_plugin(tmp_path: Path, fault: Output) -> None:

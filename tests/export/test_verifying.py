@@ -14,7 +14,6 @@ import pytest
 
 from gbrank import GBRanker, export_model
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
-from gbrank.commands.cli import main
 from gbrank.export import exporting, verify_export, verifying
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
@@ -231,24 +230,6 @@ def test_rows_of_a_user(tmp_path: Path) -> None:
     assert found.n_rows == alone.n_rows + N
     assert [*found.row] == ["bm25(a)", "b", "c", "d"]
     assert 0 <= found.difference < 1e-5
-
-
-def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The difference and its row; a wrong file ends with 1."""
-    model, path, data = (str(tmp_path / name) for name in ("ranker", "m.json", "rows.parquet"))
-    frame = pd.DataFrame(X.astype(float), columns=list("abcd"))
-    GBRanker(n_estimators=3, random_state=0).fit(frame, Y, qid=QID).save(model)
-    frame.assign(qid=QID).to_parquet(data)
-    assert main(["export", "--model", model, "--format", "opensearch", "--output", path]) == 0
-    verify = ["verify", model, path, "--format", "opensearch"]
-    assert main([*verify, "--data", data]) == 0
-    head, row = capsys.readouterr().out.split("\n", 1)
-    assert re.fullmatch(r"largest difference \S+ on [\d,]+ rows:", head)
-    assert [*json.loads(row)] == list("abcd")
-    changed = changed_json(Path(path).read_bytes(), "opensearch", "leaf", 1, 0)
-    Path(path).write_bytes(changed)
-    assert main(verify) == 1
-    assert f"error: {path}: path must give the ranker's leaf of tree 2" in capsys.readouterr().err
 
 
 def numbers(feature: int, threshold: float, left: Tree, right: Tree, missing: bool = True) -> Tree:

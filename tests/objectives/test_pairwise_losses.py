@@ -1,7 +1,5 @@
 """RankSVM and GBRank against their written formulas."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,24 +78,6 @@ def test_scores_at_the_ends_of_the_range(name: str) -> None:
         assert np.isfinite([gradient, curvature]).all()
         assert gradient[0] == -gradient[1] < 0
         assert (curvature > 0).all()
-
-
-@pytest.mark.parametrize("name", ["ranknet", "ranksvm", "squared_hinge", "ranknet+listnet"])
-def test_few_giant_lists_are_warned_of(name: str) -> None:
-    """They hold most of the pairs; not where they are many, or no longer than ten others."""
-    objective = get_objective(name)
-    giants = Queries.from_sizes([*[10] * 40, 300, 101])
-    labels = np.arange(giants.n_documents) % 2
-    found = (
-        r"2 of 42 lists hold 96% of the pairs that '\w+' counts.* 'noisy:ndcg', .* query_weight="
-    )
-    with pytest.warns(UserWarning, match=found):
-        objective.bind(labels, giants)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        get_objective("lambda:ndcg").bind(labels, giants)
-        for sizes in ([*[10] * 40, 100, 100], [*[10] * 40, *[101] * 5], [10, 500], [3]):
-            objective.bind(np.arange(sum(sizes)) % 2, Queries.from_sizes(sizes))
 
 
 @pytest.mark.parametrize(
