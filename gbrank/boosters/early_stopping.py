@@ -33,6 +33,6 @@ class StagedStopping:
         self._hook.warn_of_start_alone(done, best)
         if self._verbose:
             first = min(best, max(0, main.begin))
-            of_start = f"{first} of {starts[0].name}, then " if starts else ""
-            of_main = f"{best - first} of {main.name}"
+            of_start = f"{first} of {starts[0].title}, then " if starts else ""
+            of_main = f"{best - first} of {main.title}"
             print(f"The model keeps {best} of {done} rounds: {of_start}{of_main}.")

@@ -167,8 +167,8 @@ class GradientHook:
         self._warned = True
         first, main = self.stages
         warn_user(
-            f"early stopping may leave a model of {first.name} alone: {main.name} trains "
-            f"{first.name} for {main.begin} rounds, and the booster's early stopping counts its "
+            f"early stopping may leave a model of {first.title} alone: {main.title} trains "
+            f"{first.title} for {main.begin} rounds, and the booster's early stopping counts its "
             f"{patience[0]} rounds from the first one. Use the hook's: "
             f"callbacks=[hook.early_stopping({patience[0]})]."
         )
@@ -178,8 +178,8 @@ class GradientHook:
         if len(self.stages) > 1 and best <= self.begin:
             first, main = self.stages
             warn_user(
-                f"the model keeps {best} of {done} rounds, all of them of {first.name}: "
-                f"{main.name} begins in round {main.begin + 1}."
+                f"the model keeps {best} of {done} rounds, all of them of {first.title}: "
+                f"{main.title} begins in round {main.begin + 1}."
             )
 
     @property

@@ -37,6 +37,11 @@ class Stage:
         """The objective as a text, which takes long to write."""
         return str(self.objective)
 
+    @property
+    def title(self) -> str:
+        """The name as messages have it."""
+        return self.name.replace("ranknet", "RankNet")
+
     def sigma(self, round: int) -> float:
         """Return sigma in a round of the fit, in the schedule's unit.
 
