@@ -160,9 +160,9 @@ class GradientHook:
         weights = {"sample_weight": parts.sample_weight, "query_weight": parts.query_weight}
         return self.bind(parts.labels, parts.queries, **weights)
 
-    def warn_of_stopping(self, patience: Sequence[int], round: int) -> None:
+    def warn_of_stopping(self, patience_of: Callable[[], Sequence[int]], round: int) -> None:
         """Warn once that a booster's own early stopping may end training in the start."""
-        if not patience or self._warned or round >= self.begin:
+        if self._warned or round >= self.begin or not (patience := patience_of()):
             return
         self._warned = True
         first, main = self.stages

@@ -84,12 +84,7 @@ class lightgbm_fobj(GradientHook):
                 "first tree. GBRanker samples queries: subsample=, subsample_by='query'."
             )
         round = booster.current_iteration()
-        theirs = [
-            callback.stopping_rounds
-            for callback in callbacks_of("lightgbm.engine", "callbacks_after_iter")
-            if getattr(callback, "stopping_rounds", 0) > 0
-        ]
-        self.warn_of_stopping(theirs, round)
+        self.warn_of_stopping(_patience, round)
         return self.at_round(round, first, second, weight, group)
 
     def early_stopping(self, rounds: int, *, verbose: bool = True) -> Callable[[Any], None]:
@@ -137,6 +132,13 @@ class lightgbm_fobj(GradientHook):
         gradient, curvature : ndarray, shape (n_documents,)
         """
         return self.of_data(*_arguments(first, second, weight, group), round)
+
+
+def _patience() -> list[int]:
+    """Return the patience of LightGBM's own early stopping, in the training that is calling us."""
+    callbacks = callbacks_of("lightgbm.engine", "callbacks_after_iter")
+    rounds = [getattr(callback, "stopping_rounds", 0) for callback in callbacks]
+    return [patience for patience in rounds if patience > 0]
 
 
 class _EarlyStopping:

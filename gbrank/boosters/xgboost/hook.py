@@ -55,12 +55,8 @@ class xgboost_obj(GradientHook):
         booster = caller(xgb.Booster)
         if booster is None:
             return self.at_round(None, scores, data)
-        round, callbacks = (
-            booster.num_boosted_rounds(),
-            callbacks_of("xgboost.training", "callbacks"),
-        )
-        theirs = [each for each in callbacks if type(each) is xgb.callback.EarlyStopping]
-        self.warn_of_stopping([each.rounds for each in theirs], round)
+        round = booster.num_boosted_rounds()
+        self.warn_of_stopping(_patience, round)
         return self.at_round(round, scores, data)
 
     def early_stopping(
@@ -104,6 +100,12 @@ class xgboost_obj(GradientHook):
         gradient, curvature : ndarray, shape (n_documents,)
         """
         return self.of_data(data, _parts(data), scores, round)
+
+
+def _patience() -> list[int]:
+    """Return the patience of XGBoost's own early stopping, in the training that is calling us."""
+    callbacks = callbacks_of("xgboost.training", "callbacks")
+    return [each.rounds for each in callbacks if type(each) is xgb.callback.EarlyStopping]
 
 
 class _EarlyStopping(xgb.callback.EarlyStopping):
