@@ -1,11 +1,8 @@
 """The stages of a fit: which objective a round trains, and at which sigma."""
 
-import warnings
-
-import numpy as np
 import pytest
 
-from gbrank import Queries, get_objective
+from gbrank import get_objective
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.schedules import Schedule, constant, geometric, join, linear, staircase
@@ -98,14 +95,3 @@ def test_a_start_that_ends_early(rounds: int) -> None:
     assert hook.end_start(4) == 8
     assert (hook.begin, hook.stages[-1].rounds) == (4, 4)
     assert hook.stages[0].begin == 0
-
-
-def test_warnings_name_the_objective_of_the_user() -> None:
-    """Of RankNet, which others begin with, is no warning; of itself is one."""
-    queries = Queries.from_sizes([*[10] * 40, 300, 101])
-    labels = np.arange(queries.n_documents) % 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        GradientHook("approx:ndcg", rounds=4).bind(labels, queries)
-    with pytest.warns(UserWarning, match="'ranknet' counts"):
-        GradientHook("ranknet", rounds=4).bind(labels, queries)
