@@ -59,8 +59,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         compile_what_no_other_does(Path(session.config.getoption("basetemp")).parent)
 
 
-@pytest.fixture
-def registry() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def registries() -> Iterator[None]:
     """Forget the measures and objectives that a test registers."""
     from gbrank.measures.measure_registry import MEASURES
     from gbrank.objectives.objective_registry import OBJECTIVES

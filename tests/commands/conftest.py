@@ -1,16 +1,12 @@
 """What the tests of commands share."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from command import SMALL, Output
 
 from gbrank import make_cubic, write_letor
 from gbrank.commands.cli import main
-from gbrank.measures.measure_registry import MEASURES
-from gbrank.objectives.objective_registry import OBJECTIVES
 
 PLUGIN = """
 import gbrank, gbrank.extend, numpy as np
@@ -28,14 +24,7 @@ class Mine(gbrank.NDCG):
 
 
 @pytest.fixture
-def registries() -> Iterator[None]:
-    """Let a test register objectives and measures for itself only."""
-    with patch.dict(OBJECTIVES), patch.dict(MEASURES):
-        yield
-
-
-@pytest.fixture
-def plugin(tmp_path: Path, registries: None) -> Path:
+def plugin(tmp_path: Path) -> Path:
     """Write a module that registers an objective and a measure."""
     path = tmp_path / "plugin.py"
     path.write_text(PLUGIN)

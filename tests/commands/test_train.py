@@ -140,7 +140,6 @@ def test_a_model_beside_its_checkpoint(data: Path, tmp_path: Path) -> None:
     assert (tmp_path / "gbrank.json").read_text() == first
 
 
-@pytest.mark.usefixtures("registries")
 def test_ctrl_c_keeps_the_rounds(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

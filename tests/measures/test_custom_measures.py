@@ -164,7 +164,6 @@ def test_both_hooks() -> None:
     assert_allclose(value, expected)
 
 
-@pytest.mark.usefixtures("registry")
 def test_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A registered function is known to strings, lists and the command line."""
     measure = custom_measure(dcg_at_3, name="top3")

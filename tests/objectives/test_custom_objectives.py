@@ -105,7 +105,6 @@ def test_functions_may_change_their_arguments(compiled: bool) -> None:
     assert scores.tolist() == [3, 2, 1, 5]
 
 
-@pytest.mark.usefixtures("registry")
 def test_names() -> None:
     """A named objective is known to strings; names are taken once."""
     objective = custom_objective(listnet, name="listnet_test")

@@ -76,7 +76,6 @@ def test_small_and_odd_data(rows: slice, labels: Any, without: int, tmp_path: Pa
         assert page.table("measures", "measure")["ndcg@10"] == ["0", "–", "–", "–"]
 
 
-@pytest.mark.usefixtures("registry")
 def test_measures_of_your_own(tmp_path: Path) -> None:
     """The first decides; one may look at columns that are no features."""
     ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
@@ -88,7 +87,6 @@ def test_measures_of_your_own(tmp_path: Path) -> None:
     assert "top of a query" in page.texts["distribution"]
 
 
-@pytest.mark.usefixtures("registry")
 def test_queries_without_a_value(tmp_path: Path) -> None:
     """Are not said to have no relevant document where they have one."""
     ranker = LinearRanker("regression").fit(X, Y, qid=QID)
