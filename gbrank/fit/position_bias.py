@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, State
-from gbrank.clicks import PositionReport, position_report
-from gbrank.clicks.position_report import places_of
+from gbrank.clicks import PositionReport, places_of, position_report
 from gbrank.common.arrays import Vector, canonical
 from gbrank.common.collective import all_gather
 from gbrank.common.warnings import warn_user

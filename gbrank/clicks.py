@@ -1,26 +1,32 @@
-"""How clicks fall with positions, by documents that were shown at several of them."""
+"""Clicks: what they tell of positions, and labels made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_labels, check_weights
+from gbrank.common.checks import check_labels, check_number, check_weights, quoted
 from gbrank.common.table import Table, Tabular
 from gbrank.data.columns import check_positions
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
 
-# Standard deviations of the prior: of eta, of a position's own part, of a context's eta and rate.
-CURVE, OWN, CONTEXT, RATE = 1.0, 0.3, 0.5, 1.0
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PositionReport", "clicks_to_labels", "position_report"]
+
+# Standard deviations of the prior: of eta, of a position's deviation from the curve, of a
+# context's eta and rate.
+CURVE, DEVIATION, CONTEXT, RATE = 1.0, 0.3, 0.5, 1.0
 STEPS = 100
 
 
@@ -39,18 +45,18 @@ def places_of(position: NDArray[np.float64]) -> PlacesShown:
     columns = position.reshape(len(position), -1)
     names, index = np.unique(columns, axis=0, return_inverse=True)
     curve, contexts = np.log(names[:, 0]), names[:, 1:]
-    prior = OWN**2 * np.eye(len(names)) + CURVE**2 * np.outer(curve, curve)
+    prior = DEVIATION**2 * np.eye(len(names)) + CURVE**2 * np.outer(curve, curve)
     same = (contexts[:, None] == contexts).all(axis=2)
     if contexts.size:
         prior += same * (RATE**2 + CONTEXT**2 * np.outer(curve, curve))
     named = names.astype(int).tolist()
-    own = [tuple(name) for name in named] if contexts.size else [name[0] for name in named]
-    return PlacesShown(own, index.ravel(), same.argmax(axis=1), prior)
+    labels = [tuple(name) if contexts.size else name[0] for name in named]
+    return PlacesShown(labels, index.ravel(), same.argmax(axis=1), prior)
 
 
 @dataclass(frozen=True)
 class PositionReport(Tabular):
-    """What a log tells of its positions, one entry each; made by `position_report`.
+    """The effects of positions on clicks, one entry each; made by `position_report`.
 
     Parameters
     ----------
@@ -207,7 +213,7 @@ def position_report(
 
 
 def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Vector, Vector]:
-    """Return the bias of each place, its error, and what share of it is told."""
+    """Return the bias of each place, its error, and the share of it that the log tells."""
     first = places.first
     prior, bias = np.linalg.inv(places.prior), np.zeros(len(first))
     clicks = clicked.sum(axis=1)
@@ -223,7 +229,9 @@ def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Ve
             break
     spread, inverse = clicked - expected, np.linalg.inv(told + prior)
     robust = inverse @ ((spread.T @ spread).toarray() + prior) @ inverse
-    before, after, plain = (_beside(first, one) for one in (places.prior, robust, inverse))
+    before, after, plain = (
+        _variances_from_first(first, one) for one in (places.prior, robust, inverse)
+    )
     left = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
     share = np.clip((1 - left).round(9), 0, 1)
     np.maximum.at(share, first, share.copy())
@@ -235,8 +243,98 @@ def _diagonal(values: Vector) -> Any:
     return sp.dia_array((values[np.newaxis], 0), shape=(len(values), len(values)))
 
 
-def _beside(first: NDArray[np.int64], covariance: Matrix) -> Vector:
+def _variances_from_first(first: NDArray[np.int64], covariance: Matrix) -> Vector:
     """Return the variances of differences from the first of the same context."""
     variance = np.diag(covariance)
-    own = covariance[np.arange(len(first)), first]
-    return np.maximum(variance + variance[first] - 2 * own, 0)
+    with_first = covariance[np.arange(len(first)), first]
+    return np.maximum(variance + variance[first] - 2 * with_first, 0)
+
+
+def clicks_to_labels(
+    log: pd.DataFrame, *, attention: Mapping[Any, float] | None = None
+) -> pd.DataFrame:
+    r"""Make a label, and its certainty, of the clicks on each document of each query.
+
+    A document that was clicked C times, where an average one would have been E times (the sum of
+    the attention that its positions get), is worth
+
+    .. math:: w = \frac{C + a}{E + a}, \qquad y = \log_2(1 + w)
+
+    and its label is :math:`y`, whose gain :math:`2^y - 1` is w: 1 is the average. a makes little
+    of few clicks: it is what documents differ by (the gamma prior that fits the log, by moments).
+
+    Parameters
+    ----------
+    log : pandas.DataFrame
+        One row per impression, with columns ``query``, ``document``, ``click``, and ``position``
+        (from 1).
+    attention : mapping of int to float, optional
+        What each position gets; by default what documents that were shown at several positions
+        tell of it (`position_report`).
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each document of each query, in the order in which they first appear:
+        ``query``, ``document``, ``shown``, ``clicked``, ``label``, and ``weight``, from 0 to 1:
+        E / (E + a), the share of w that is the document's own.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or not as described, or there is no click.
+
+    References
+    ----------
+    N. Craswell, O. Zoeter, M. Taylor, B. Ramsey. An experimental comparison of click position-bias
+    models. WSDM 2008 (the position-based model). W. DuMouchel. Bayesian data mining in large
+    frequency tables. American Statistician 53, 1999.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from gbrank.clicks import clicks_to_labels
+    >>> log = pd.DataFrame(
+    ...     {
+    ...         "query": ["shoes"] * 6,
+    ...         "document": list("abbaab"),
+    ...         "position": [1, 2] * 3,
+    ...         "click": [1, 0, 1, 1, 1, 0],
+    ...     }
+    ... )
+    >>> clicks_to_labels(log)[["document", "shown", "clicked"]].values.tolist()
+    [['a', 3, 3.0], ['b', 3, 1.0]]
+    """
+    if not hasattr(log, "groupby"):
+        raise ArgumentTypeError("log", "must be a pandas.DataFrame", quoted(log))
+    if missing := {"query", "document", "position", "click"} - set(log.columns):
+        raise ArgumentError("log", f"must have a column {min(missing)!r}", quoted([*log.columns]))
+    position = check_positions(log["position"], "log['position']", len(log))
+    clicks = check_labels(log["click"], "log['click']", len(log))
+    if not clicks.any():
+        raise ArgumentError("log['click']", "must have a click", "only zeros")
+    grouped = log.groupby(["query", "document"], sort=False, dropna=False, observed=True)
+    if attention is None:
+        attention = position_report(grouped.ngroup(), position, clicks).attention
+    elif not isinstance(attention, Mapping):
+        demand = "must be a dict of position to number"
+        raise ArgumentTypeError("attention", demand, quoted(attention))
+    places, index = np.unique(position, return_inverse=True)
+    attentions = [
+        check_number(attention.get(int(place)), f"attention[{int(place)}]", 0, open_low=True)
+        for place in places
+    ]
+    chance = np.array(attentions)[index]
+    rows = log.assign(click=clicks, expected=chance * clicks.sum() / chance.sum())
+    table = rows.groupby(["query", "document"], sort=False, dropna=False, observed=True).agg(
+        shown=("click", "size"), clicked=("click", "sum"), expected=("expected", "sum")
+    )
+    expected, total = np.array(table.pop("expected")), clicks.sum()
+    # With worths of mean 1 and variance 1/a, clicks vary as they do.
+    clicked = np.array(table["clicked"])
+    spread = (expected * (clicked / expected - 1) ** 2).sum() - (len(expected) - 1)
+    prior = (total - (expected**2).sum() / total) / max(spread, 1e-9 * total)
+    worth = (clicked + prior) / (expected + prior)
+    return table.assign(
+        label=np.log2(1 + worth), weight=expected / (expected + prior)
+    ).reset_index()
