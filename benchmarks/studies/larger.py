@@ -18,7 +18,7 @@ from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.paired import against_first
 from benchmarks.studies.peers import ALL_PAIRS
 from benchmarks.studies.sizes import MEASURE, with_exchanged_labels
-from benchmarks.studies.study import UNSAMPLED, parquet_documents
+from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import make_cubic
 from gbrank.evaluation import LabelledDocuments
@@ -36,6 +36,12 @@ RANKERS = (
 )
 OF_A_MILLION = (ALL_PAIRS, "noisy:ndcg", "ranknet", "listmle")
 ROUNDS, PATIENCE = 500, 100
+TREES = {
+    "num_leaves": 31,
+    "subsample": 1.0,
+    "colsample": 1.0,
+    "early_stopping_rounds": PATIENCE,
+}
 BUDGET = 300  # rounds of the first ranker at the rate of 0.1: the seconds that all others get
 SPLITS = 3
 STEP = 10  # rounds after which test queries are judged
@@ -112,9 +118,8 @@ def flight_days(folder: str, split: int) -> Data:
 
 def ranker(name: str, rate: float, rounds: int) -> Any:
     """Return an unfitted ranker of this study, on one thread."""
-    given = UNSAMPLED | {"learning_rate": rate, "n_estimators": rounds}
-    given["early_stopping_rounds"] = PATIENCE
-    return ranker_from_name(name, **given).set_params(n_jobs=1)
+    unfitted = ranker_from_name(name, **TREES, learning_rate=rate, n_estimators=rounds)
+    return unfitted.set_params(n_jobs=1)
 
 
 def curve_of(name: str, rate: float, rounds: int, data: Data, file: Path) -> Curve:

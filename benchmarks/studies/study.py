@@ -3,9 +3,7 @@
 Each study compares rankers under one protocol: five folds (train, validate, test as in LETOR),
 LightGBM trees of 15 leaves, learning rate 0.05, at least 20 documents a leaf, 80% of the documents
 and 70% of the features a tree, stopped after 100 rounds without a better value of the first measure
-on the validation queries. Artificial data are one fold of 1,500, 750 and 1,500
-queries, with 300 rounds of 31 leaves at a learning rate of 0.1. Data folders hold
-S1.txt, S2.txt, ...; large data are the first fold of five of a folder of Parquet files.
+on the validation queries. Data folders hold S1.txt, S2.txt, ....
 """
 
 import argparse
@@ -13,23 +11,17 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
-from benchmarks.artificial import cubic_queries
 from benchmarks.letor_folders import read_folds
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import compare_rankers, split_frame
-from gbrank.evaluation import Comparison, Dataset, LabelledDocuments
+from gbrank.evaluation import Comparison, LabelledDocuments
 
-QUERIES = 3750  # of artificial data
-ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
-UNSAMPLED = ARTIFICIAL | {"subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
 PARTS = {"valid": "Validation queries", "test": "Test queries"}
 HEAD = ("ranker", "mean", "difference", "95% interval", "p (Holm)", "rounds", "CPU s")
 LEGEND = """\
@@ -58,52 +50,30 @@ def study(
     baseline: str | None = None,
     seeds: int = 5,
     parts: Sequence[str] = tuple(PARTS),
-    on_large: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Compare rankers on the folders of the command line, and write what came out.
 
     `text` is the page's heading and explanation, `parts` the queries that it shows, `seeds` their
-    number unless the command line says otherwise, `on_large` parameters of rankers for large data;
-    the rest is as for `compare_rankers`.
+    number unless the command line says otherwise; the rest is as for `compare_rankers`.
     """
     parser = options(text.splitlines()[0].lstrip("# "))
-    parser.add_argument("--cubic", type=int, metavar="SEEDS", help="also on artificial data")
-    parser.add_argument("--large", metavar="FOLDER", help="also on Parquet files, one fold")
     parser.add_argument("--seeds", type=int, default=seeds)
     arguments = parser.parse_args()
     built = {
         name: ranker_from_name(ranker) if isinstance(ranker, str) else ranker
         for name, ranker in rankers.items()
     }
-    runs = [(built, [read_folds(folder) for folder in arguments.data], arguments.seeds)]
-    if arguments.cubic:
-        larger = {name: clone(ranker).set_params(**ARTIFICIAL) for name, ranker in built.items()}
-        runs.append((larger, [cubic_queries(QUERIES)], arguments.cubic))
-    if arguments.large:
-        larger = {name: clone(ranker).set_params(**on_large) for name, ranker in built.items()}
-        runs.append((larger, [one_fold(arguments.large)], arguments.seeds))
-    comparisons = [
-        compare_rankers(
-            trained,
-            datasets,
-            seeds=seeds,
-            measures=measures,
-            baseline=baseline,
-            n_jobs=arguments.jobs,
-        )
-        for trained, datasets, seeds in runs
-    ]
+    comparison = compare_rankers(
+        built,
+        [read_folds(folder) for folder in arguments.data],
+        seeds=arguments.seeds,
+        measures=measures,
+        baseline=baseline,
+        n_jobs=arguments.jobs,
+    )
     folders = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.{name} --data {folders} --seeds {arguments.seeds}"
-    command += f" --cubic {arguments.cubic}" if arguments.cubic else ""
-    command += f" --large {Path(arguments.large).name}" if arguments.large else ""
-    publish(name, text, command, comparisons, parts)
-
-
-def one_fold(folder: str) -> Dataset:
-    """Return the first of five folds of a folder of Parquet files."""
-    name, documents = Path(folder).resolve().name, parquet_documents(folder)
-    return Dataset(name, *documents, folds=Dataset(name, *documents).splits[:1])
+    publish(name, text, command, [comparison], parts)
 
 
 def parquet_documents(folder: str) -> LabelledDocuments:

@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,8 +14,7 @@ from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import LinearRanker, compare_rankers, make_cubic
 from gbrank.evaluation import Comparison, Dataset
 
-TABLES = ("curvature", "discounts", "ideas", "measures")
-TABLES += ("objectives", "sigma", "truncation")
+TABLES = ("measures", "objectives")
 
 
 @pytest.fixture(scope="module")
@@ -79,18 +77,16 @@ def test_page_and_numbers(
             assert p == f"{row.p_randomisation:.4f}"
 
 
-def test_one_fold(tmp_path: Path) -> None:
-    """Of Parquet files; a query is in one part."""
+def test_parquet_documents(tmp_path: Path) -> None:
+    """All rows of all files, in their order."""
     X, y, qid = make_cubic(10, n_documents=3, n_features=2, random_state=0)
     table = pa.table({"label": y, "qid": qid, "a": X[:, 0], "b": X[:, 1]})
     for part in range(2):
         pq.write_table(table.slice(15 * part, 15), tmp_path / f"S{part + 1}.parquet")
-    data = study.one_fold(str(tmp_path))
-    (parts,) = data.splits
-    assert [len(rows) for rows in parts] == [18, 6, 6]
-    assert len(set(data.qid[np.concatenate(parts)])) == 10
-    assert_array_equal(data.X, X)
-    assert_array_equal(data.y, y)
+    documents = study.parquet_documents(str(tmp_path))
+    assert_array_equal(documents.X, X)
+    assert_array_equal(documents.y, y)
+    assert_array_equal(documents.qid, qid)
 
 
 @pytest.mark.parametrize("name", TABLES)
