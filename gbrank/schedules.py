@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from gbrank.common.checks import check_number, check_takes, quoted, unknown_name
-from gbrank.common.fields import REQUIRED, choice, keep_checked, real, whole
+from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
 from gbrank.common.grammar import changed_options, evaluate, format_options
 
 __all__ = [
@@ -52,7 +52,7 @@ class Schedule(ABC):
     """
 
     _: KW_ONLY
-    unit: Literal["absolute", "spread"] = choice("absolute", ["absolute", "spread"])
+    unit: Literal["absolute", "spread"] = Choice("absolute", ["absolute", "spread"])
 
     def __post_init__(self) -> None:
         keep_checked(self)
@@ -86,7 +86,7 @@ class constant(Schedule):
     0.5
     """
 
-    value: float = real(REQUIRED, 0)
+    value: float = Real(REQUIRED, 0)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return the value."""
@@ -95,9 +95,9 @@ class constant(Schedule):
 
 @dataclass(frozen=True, repr=False)
 class _Interpolation(Schedule):
-    start: float = real(REQUIRED, 0)
-    stop: float = real(REQUIRED, 0)
-    rounds: int | None = whole(None, 1, optional=True)
+    start: float = Real(REQUIRED, 0)
+    stop: float = Real(REQUIRED, 0)
+    rounds: int | None = Integer(None, 1)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return sigma in a round; it stays at `stop` after the last one."""
@@ -133,8 +133,8 @@ class geometric(_Interpolation):
     [1.0, 0.1, 0.01]
     """
 
-    start: float = real(REQUIRED, 0, open_low=True)
-    stop: float = real(REQUIRED, 0, open_low=True)
+    start: float = Real(REQUIRED, 0, open_low=True)
+    stop: float = Real(REQUIRED, 0, open_low=True)
 
     def _between(self, share: float) -> float:
         return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
@@ -200,9 +200,9 @@ class staircase(Schedule):
     [64.0, 64.0, 32.0, 32.0, 16.0]
     """
 
-    start: float = real(REQUIRED, 0, open_low=True)
-    factor: float = real(REQUIRED, 0, open_low=True)
-    every: int = whole(REQUIRED, 1)
+    start: float = Real(REQUIRED, 0, open_low=True)
+    factor: float = Real(REQUIRED, 0, open_low=True)
+    every: int = Integer(REQUIRED, 1)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return sigma in a round."""

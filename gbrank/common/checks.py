@@ -159,19 +159,24 @@ def check_number(
     if value is None and optional:
         return None
     number = plain(value)
-    what, types, most = "a number", int | float, LARGEST_FLOAT
-    if integer:
-        what, types, most = "an integer", int, LARGEST_INTEGER
-    bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
-    if high < np.inf:
-        bounds += f"{' and' if bounds else ''} {'below' if open_high else 'at most'} {high}"
-    wrong = name, f"must be {what}{bounds}{' or None' if optional else ''}", quoted(value)
-    if isinstance(number, bool) or not isinstance(number, types):
-        raise ArgumentTypeError(*wrong)
-    beyond = not low <= number <= high or abs(number) > most
-    if beyond or (open_low and number == low) or (open_high and number == high):
-        raise ArgumentError(*wrong)
-    return int(number) if integer else float(number)
+    types, largest = (int, LARGEST_INTEGER) if integer else (int | float, LARGEST_FLOAT)
+    of_type = isinstance(number, types) and not isinstance(number, bool)
+    if of_type:
+        above = low < number if open_low else low <= number
+        below = number < high if open_high else number <= high
+        if above and below and abs(number) <= largest:
+            return int(number) if integer else float(number)
+    bounds = _bounds(low, high, open_low, open_high)
+    demand = " ".join(["must be", "an integer" if integer else "a number", *bounds])
+    error = ArgumentError if of_type else ArgumentTypeError
+    raise error(name, demand + (" or None" if optional else ""), quoted(value))
+
+
+def _bounds(low: float, high: float, open_low: bool, open_high: bool) -> list[str]:
+    """Return the bounds of an interval in words; none for one that is infinite."""
+    words = [f"{'above' if open_low else 'of at least'} {low}"] if low > -np.inf else []
+    words += ["and"] if words and high < np.inf else []
+    return words + ([f"{'below' if open_high else 'at most'} {high}"] if high < np.inf else [])
 
 
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:

@@ -1,4 +1,4 @@
-"""Fields of dataclasses that say what values they take."""
+"""Fields of dataclasses that declare the values they take."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, field, fields
@@ -14,48 +14,39 @@ CHECK = "check"  # the metadata of a field: (value, name) -> checked value
 REQUIRED: Any = MISSING  # the default of a field that has none
 
 
-def checked(default: object, check: Callable[..., Any], **options: Any) -> Any:
+def Parameter(default: object, check: Callable[..., Any], **options: Any) -> Any:
     """Declare a field whose values are checked by `check(value, name, **options)`."""
     return field(default=default, metadata={CHECK: partial(check, **options)})
 
 
-def whole(
-    default: int | None, low: float = -np.inf, high: float = np.inf, *, optional: bool = False
-) -> Any:
-    """Declare a field of integers from `low` to `high`, or None if it is optional."""
-    return checked(default, check_number, low=low, high=high, integer=True, optional=optional)
+def Integer(default: int | None, low: float = -np.inf, high: float = np.inf) -> Any:
+    """Declare a field of integers from `low` to `high`; None is one if it is the default."""
+    bounds = {"low": low, "high": high, "optional": default is None}
+    return Parameter(default, check_number, integer=True, **bounds)
 
 
-def real(
-    default: float | None,
-    low: float = -np.inf,
-    high: float = np.inf,
-    *,
-    open_low: bool = False,
-    open_high: bool = False,
-    optional: bool = False,
-) -> Any:
-    """Declare a field of numbers from `low` to `high`, which are allowed unless they are open."""
-    bounds = {"open_low": open_low, "open_high": open_high}
-    return checked(default, check_number, low=low, high=high, optional=optional, **bounds)
+def Real(default: float | None, low: float = -np.inf, high: float = np.inf, **is_open: bool) -> Any:
+    """Declare a field of numbers, as `Integer` does; `open_low` and `open_high` exclude a bound."""
+    bounds = {"low": low, "high": high, "optional": default is None}
+    return Parameter(default, check_number, **bounds, **is_open)
 
 
-def choice(default: object, choices: Iterable[object]) -> Any:
+def Choice(default: object, choices: Iterable[object]) -> Any:
     """Declare a field that has one of some values."""
-    return checked(default, check_choice, choices=choices)
+    return Parameter(default, check_choice, choices=choices)
 
 
-def flag(default: bool) -> Any:
+def Boolean(default: bool) -> Any:
     """Declare a field that is True or False."""
-    return choice(default, [True, False])
+    return Choice(default, [True, False])
 
 
 def checked_fields(item: Any) -> dict[str, Any]:
-    """Check the fields of a dataclass that say how; return their values, by name."""
+    """Check the fields of a dataclass that declare their values; return these, by name."""
     return {
-        one.name: one.metadata[CHECK](getattr(item, one.name), one.name)
-        for one in fields(item)
-        if CHECK in one.metadata
+        declared.name: declared.metadata[CHECK](getattr(item, declared.name), declared.name)
+        for declared in fields(item)
+        if CHECK in declared.metadata
     }
 
 

@@ -11,7 +11,7 @@ from gbrank.boosters.booster_params import LARGEST_INT32
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_jobs, quoted
 from gbrank.common.collective import all_gather
-from gbrank.common.fields import checked, checked_fields, choice, real, whole
+from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.threads import usable_threads
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
@@ -37,31 +37,29 @@ class BoostedRanker(BaseRanker[FittedTrees]):
 
     objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE
     _: KW_ONLY
-    booster: str = choice("lightgbm", TRAINERS)
-    n_estimators: int = whole(150, low=1)
-    learning_rate: float | None = real(None, 0, open_low=True, optional=True)
-    num_leaves: int = whole(63, low=2, high=LARGEST_INT32)
-    max_depth: int | None = whole(None, low=1, high=LARGEST_INT32, optional=True)
-    min_child_samples: int = whole(20, low=0, high=LARGEST_INT32)
-    subsample: float = real(1.0, 0, 1, open_low=True)
-    subsample_by: str = choice("document", ["document", "query"])
-    colsample: float | None = real(None, 0, 1, open_low=True, optional=True)
-    extra_trees: bool | None = choice(None, [True, False, None])
-    reg_lambda: float = real(0.0, 0)
-    position_model: str = choice("auto", ["auto", "free"])
+    booster: str = Choice("lightgbm", TRAINERS)
+    n_estimators: int = Integer(150, low=1)
+    learning_rate: float | None = Real(None, 0, open_low=True)
+    num_leaves: int = Integer(63, low=2, high=LARGEST_INT32)
+    max_depth: int | None = Integer(None, low=1, high=LARGEST_INT32)
+    min_child_samples: int = Integer(20, low=0, high=LARGEST_INT32)
+    subsample: float = Real(1.0, 0, 1, open_low=True)
+    subsample_by: str = Choice("document", ["document", "query"])
+    colsample: float | None = Real(None, 0, 1, open_low=True)
+    extra_trees: bool | None = Choice(None, [True, False, None])
+    reg_lambda: float = Real(0.0, 0)
+    position_model: str = Choice("auto", ["auto", "free"])
     sigma: Sigma | None = None
     curvature: str = "own"
     init: str | Any = None
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
-    early_stopping_rounds: int | str | None = checked(None, check_patience)
-    validation_fraction: float | None = real(
-        None, 0, 1, open_low=True, open_high=True, optional=True
-    )
+    early_stopping_rounds: int | str | None = Parameter(None, check_patience)
+    validation_fraction: float | None = Real(None, 0, 1, open_low=True, open_high=True)
     baseline: str | int | None = None
-    random_state: int | np.random.RandomState | None = checked(None, check_seed)
-    n_jobs: int | None = checked(None, check_jobs)
-    verbose: int = checked(0, check_verbose)
-    booster_params: dict[str, Any] | None = checked(None, check_params)
+    random_state: int | np.random.RandomState | None = Parameter(None, check_seed)
+    n_jobs: int | None = Parameter(None, check_jobs)
+    verbose: int = Parameter(0, check_verbose)
+    booster_params: dict[str, Any] | None = Parameter(None, check_params)
 
     @property
     def _shows(self) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
-from gbrank.common.fields import checked, checked_fields, choice, flag, real, whole
+from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.threads import usable_threads
 from gbrank.data.queries import QueryWeights
 from gbrank.data.rows import Rows
@@ -143,22 +143,22 @@ class LinearRanker(LinearModel[FittedSteps]):
 
     objective: str | Objective | Callable[..., Any] = "smooth:ndcg"
     _: KW_ONLY
-    solver: str = choice("cg", STEPS)
-    reg_lambda: float = real(0.001, 0)
+    solver: str = Choice("cg", STEPS)
+    reg_lambda: float = Real(0.001, 0)
     sigma: Sigma | None = None
-    n_steps: int | None = whole(None, low=1, optional=True)
+    n_steps: int | None = Integer(None, low=1)
     init: str | ArrayLike = "regression"
     center: str | ArrayLike = "init"
-    ridge: float = real(0.01, 0, open_low=True)
-    balanced: bool = flag(False)
-    max_iter: int = whole(200, low=1)
-    tol: float = real(1e-5, 0)
-    learning_rate: float = real(0.01, 0, open_low=True)
+    ridge: float = Real(0.01, 0, open_low=True)
+    balanced: bool = Boolean(False)
+    max_iter: int = Integer(200, low=1)
+    tol: float = Real(1e-5, 0)
+    learning_rate: float = Real(0.01, 0, open_low=True)
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
-    early_stopping_rounds: int | None = whole(None, low=1, optional=True)
-    random_state: int | np.random.RandomState | None = checked(None, check_seed)
-    n_jobs: int | None = checked(None, check_jobs)
-    verbose: int = checked(0, check_verbose)
+    early_stopping_rounds: int | None = Integer(None, low=1)
+    random_state: int | np.random.RandomState | None = Parameter(None, check_seed)
+    n_jobs: int | None = Parameter(None, check_jobs)
+    verbose: int = Parameter(0, check_verbose)
 
     init_coef_ = Published[Vector]()
     best_iteration_ = Published[int]()

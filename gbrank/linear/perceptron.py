@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import checked_fields, real, whole
+from gbrank.common.fields import Integer, Real, checked_fields
 from gbrank.data.checking import check_rows, each_query
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
@@ -95,9 +95,9 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
 
     measure: str | Measure = "ndcg"
     _: KW_ONLY
-    learning_rate: float = real(1.0, 0, open_low=True)
+    learning_rate: float = Real(1.0, 0, open_low=True)
     margin: float = 1.0
-    max_iter: int = whole(1, low=1)
+    max_iter: int = Integer(1, low=1)
 
     def fit(
         self, X: TableLike, y: ArrayLike, qid: Ids | None = None, *, group: ArrayLike | None = None

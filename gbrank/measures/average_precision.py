@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import real, whole
+from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.structures import slice_of, unpack
@@ -218,8 +218,8 @@ class AP(RelevanceMeasure):
     bounded_by = "shares"
     work = APWork
 
-    k: int | None = whole(None, 1, optional=True)
-    threshold: float = real(1.0, 0, open_low=True)
+    k: int | None = Integer(None, 1)
+    threshold: float = Real(1.0, 0, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import real, whole
+from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
@@ -213,8 +213,8 @@ class RR(RelevanceMeasure):
     by_rank = cascade_by_rank
     by_position = cascade_by_position
 
-    k: int | None = whole(None, 1, optional=True)
-    threshold: float = real(1.0, 0, open_low=True)
+    k: int | None = Integer(None, 1)
+    threshold: float = Real(1.0, 0, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, and 1/rank up to k."""
@@ -420,8 +420,8 @@ class ERR(Measure):
     by_position = cascade_by_position
     work = ERRWork
 
-    k: int | None = whole(None, 1, optional=True)
-    max_grade: float = real(4.0, 0, 16, open_low=True)
+    k: int | None = Integer(None, 1)
+    max_grade: float = Real(4.0, 0, 16, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the probability of stopping at each document, and 1/rank up to k."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_takes, quoted
-from gbrank.common.fields import choice
+from gbrank.common.fields import Choice
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_places, feature_columns
@@ -37,7 +37,7 @@ class CustomMeasure(Measure):
     title: str
     columns: tuple[str | int, ...] = ()
     _: KW_ONLY
-    ties: Literal["pessimistic", "optimistic", "order"] = choice(
+    ties: Literal["pessimistic", "optimistic", "order"] = Choice(
         "pessimistic", [name for name in TIE_ORDERS if name != "average"]
     )
 

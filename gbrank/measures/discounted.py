@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import checked, real, whole
+from gbrank.common.fields import Integer, Parameter, Real
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
@@ -173,9 +173,9 @@ class DCG(DiscountedMeasure):
     formula = "Σ_{r ≤ k} G(y_r) D(r)"
     source = "Järvelin & Kekäläinen 2002"
 
-    k: int | None = whole(None, 1, optional=True)
-    gain: Gain = checked("exp2", check_gain)
-    discount: Discount = checked("log2", check_discount)
+    k: int | None = Integer(None, 1)
+    gain: Gain = Parameter("exp2", check_gain)
+    discount: Discount = Parameter("log2", check_discount)
 
     def gains(self, labels: Vector) -> Vector:
         """Return G(y)."""
@@ -251,8 +251,8 @@ class Precision(RelevanceMeasure, DiscountedMeasure):
     formula = "Σ_{r ≤ k} rel_r / k"
     source = "as in trec_eval"
 
-    k: int | None = whole(None, 1, optional=True)
-    threshold: float = real(1.0, 0, open_low=True)
+    k: int | None = Integer(None, 1)
+    threshold: float = Real(1.0, 0, open_low=True)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 up to k."""
@@ -314,7 +314,7 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
     formula = "rel_1"
     source = "Burges, Ragno & Le 2006, section 2"
 
-    threshold: float = real(1.0, 0, open_low=True)
+    threshold: float = Real(1.0, 0, open_low=True)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 at the first rank."""
@@ -349,9 +349,9 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
     formula = "(1 − p) Σ_{r ≤ k} rel_r p^{r − 1}"
     source = "Moffat & Zobel 2008"
 
-    p: float = real(0.8, 0, 1, open_low=True, open_high=True)
-    k: int | None = whole(None, 1, optional=True)
-    threshold: float = real(1.0, 0, open_low=True)
+    p: float = Real(0.8, 0, 1, open_low=True, open_high=True)
+    k: int | None = Integer(None, 1)
+    threshold: float = Real(1.0, 0, open_low=True)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return (1 − p) p^(r − 1) up to k."""
@@ -390,9 +390,9 @@ class Exposure(RelevanceMeasure, DiscountedMeasure):
     source = "Singh & Joachims 2018, section 3"
     labels = "floats ≥ 0, of the group from `threshold`"
 
-    k: int | None = whole(None, 1, optional=True)
-    threshold: float = real(1.0, 0, open_low=True)
-    discount: Discount = checked("log2", check_discount)
+    k: int | None = Integer(None, 1)
+    threshold: float = Real(1.0, 0, open_low=True)
+    discount: Discount = Parameter("log2", check_discount)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return D and k."""

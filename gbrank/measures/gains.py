@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, check_takes, check_vector, quoted, unknown_name
-from gbrank.common.fields import REQUIRED, keep_checked, real
+from gbrank.common.fields import REQUIRED, Real, keep_checked
 from gbrank.common.plain import plain
 from gbrank.common.warnings import warn_user
 from gbrank.engine.compiling import inline
@@ -41,7 +41,7 @@ class geometric_discount:
     0.25
     """
 
-    p: float = real(REQUIRED, 0, 1, open_low=True, open_high=True)
+    p: float = Real(REQUIRED, 0, 1, open_low=True, open_high=True)
 
     def __post_init__(self) -> None:
         keep_checked(self)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
-from gbrank.common.fields import checked, choice, keep_checked
+from gbrank.common.fields import Choice, Parameter, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.threads import usable_threads
 from gbrank.data.queries import Queries, QueryWeights
@@ -101,9 +101,9 @@ class Measure(ABC):
     work: ClassVar[type] = Nothing
 
     _: KW_ONLY
-    ties: Ties = choice("average", TIE_ORDERS)
-    no_relevant: Literal["skip", 0, 1] = choice("skip", ["skip", 0, 1])
-    label: str | None = checked(None, _check_label)
+    ties: Ties = Choice("average", TIE_ORDERS)
+    no_relevant: Literal["skip", 0, 1] = Choice("skip", ["skip", 0, 1])
+    label: str | None = Parameter(None, _check_label)
 
     def __post_init__(self) -> None:
         keep_checked(self)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import choice, real
+from gbrank.common.fields import Choice, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
@@ -238,8 +238,8 @@ class ApproxRank(MeasureObjective):
         "ranks (AP, pair-wise correct, Kendall's τ) from a few hundred",
     )
 
-    beta: float = real(10.0, 0, open_low=True)
-    sigmoid: Literal["logistic", "arctan", "erf"] = choice(
+    beta: float = Real(10.0, 0, open_low=True)
+    sigmoid: Literal["logistic", "arctan", "erf"] = Choice(
         "logistic", ["logistic", "arctan", "erf"]
     )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import checked
+from gbrank.common.fields import Parameter
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
@@ -59,7 +59,7 @@ class GainRegression(KernelObjective):
         closed_form=True,
     )
 
-    gain: Gain = checked("exp2", check_gain)
+    gain: Gain = Parameter("exp2", check_gain)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return squared differences from the gains."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.fields import choice, whole
+from gbrank.common.fields import Choice, Integer
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (
@@ -422,9 +422,9 @@ class LambdaRank(MeasureObjective):
         "or the normalisation of a booster",
     )
 
-    truncation: int | None = whole(None, 1, optional=True)
-    normalize: Literal["lightgbm", "xgboost"] | None = choice(None, [None, "lightgbm", "xgboost"])
-    ties: Literal["expected", "order"] = choice("expected", ["expected", "order"])
+    truncation: int | None = Integer(None, 1)
+    normalize: Literal["lightgbm", "xgboost"] | None = Choice(None, [None, "lightgbm", "xgboost"])
+    ties: Literal["expected", "order"] = Choice("expected", ["expected", "order"])
 
     @property
     def rescaled(self) -> bool:

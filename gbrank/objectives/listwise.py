@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import checked, whole
+from gbrank.common.fields import Integer, Parameter
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
@@ -171,8 +171,8 @@ class XENDCG(KernelObjective):
         cost="O(m)",
     )
 
-    gain: Gain = checked("exp2", check_gain)
-    seed: int = whole(0)
+    gain: Gain = Parameter("exp2", check_gain)
+    seed: int = Integer(0)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to gains plus noise."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.fields import whole
+from gbrank.common.fields import Integer
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (
@@ -370,9 +370,9 @@ class NoisyLambdaRank(MeasureObjective):
         cost="O(m (log m + truncation)) for each draw",
     )
 
-    draws: int = whole(2, 1)
-    truncation: int | None = whole(None, 1, optional=True)
-    seed: int = whole(0)
+    draws: int = Integer(2, 1)
+    truncation: int | None = Integer(None, 1)
+    seed: int = Integer(0)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap deltas in noisy rankings."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.fields import choice, flag, real
+from gbrank.common.fields import Boolean, Choice, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.per_query import grades
@@ -153,9 +153,9 @@ class SLAM(MeasureObjective):
         takes_measure=True,
     )
 
-    margin: float = real(1.0, 0, open_low=True)
-    smooth: bool = flag(True)
-    tight: bool | Literal["rows"] = choice(False, [True, False, "rows"])
+    margin: float = Real(1.0, 0, open_low=True)
+    smooth: bool = Boolean(True)
+    tight: bool | Literal["rows"] = Choice(False, [True, False, "rows"])
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import flag, real
+from gbrank.common.fields import Boolean, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
@@ -141,8 +141,8 @@ class SmoothAP(KernelObjective):
         start="ranknet",
     )
 
-    threshold: float = real(1.0, 0, open_low=True)
-    as_printed: bool = flag(False)
+    threshold: float = Real(1.0, 0, open_low=True)
+    as_printed: bool = Boolean(False)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return average precision of soft ranks."""

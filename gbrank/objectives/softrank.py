@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.fields import real
+from gbrank.common.fields import Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Ranking
@@ -246,7 +246,7 @@ class SoftRank(MeasureObjective):
         takes_measure=True,
     )
 
-    tolerance: float = real(1e-4, 1e-10, 1e-3)
+    tolerance: float = Real(1e-4, 1e-10, 1e-3)
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:

@@ -29,7 +29,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.fields import choice, whole
+from gbrank.common.fields import Choice, Integer
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
@@ -490,9 +490,9 @@ class TieRank(MeasureObjective):
         takes_measure=True,
     )
 
-    phi: Literal["spline", "linear"] = choice("spline", ["spline", "linear"])
-    sample: int | None = whole(None, 1, optional=True)
-    seed: int = whole(0)
+    phi: Literal["spline", "linear"] = Choice("spline", ["spline", "linear"])
+    sample: int | None = Integer(None, 1)
+    seed: int = Integer(0)
 
     @property
     def facts(self) -> Facts:
