@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from gbrank.common.checks import check_number, check_takes, quoted, unknown_name
+from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
 from gbrank.common.grammar import changed_options, evaluate, format_options
 
@@ -275,8 +275,6 @@ def as_schedule(value: Sigma, name: str = "sigma") -> Curve:
     try:
         parsed = evaluate(value, SCHEDULES)
         return parsed if isinstance(parsed, Schedule) else constant(check_number(parsed, name, 0))
-    except KeyError as error:
-        raise unknown_name("schedule", error.args[0], SCHEDULES) from None
     except (SyntaxError, TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must be a number or a schedule such as 'geometric(1, 0.1)', got "

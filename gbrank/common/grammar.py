@@ -1,15 +1,23 @@
-"""How measures, objectives and schedules are written as text and read back. No code is run."""
+"""How measures, objectives and schedules are written as text and read back. No code is run.
+
+A measure or an objective is a call ``name@k(option=value, ...):inner``, all but the name optional;
+the rank k may follow the options. A ``[label]`` after it names its labels, ``+`` and ``*`` make
+mixtures. A schedule is a value, as those of options are.
+"""
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from gbrank.common.checks import quoted
+from gbrank.common.checks import quoted, refuse_twice, unknown_name
 
 Functions: TypeAlias = Mapping[str, Callable[..., Any]]
+
+HEAD = re.compile(
+    r"(?P<name>[^@()\[\]]+)(@(?P<k>\d+))?(\((?P<options>.*)\))?(@(?P<k_after>\d+))?", re.DOTALL
+)
 
 
 def changed_options(value: Any) -> dict[str, Any]:
@@ -33,13 +41,37 @@ def format_options(options: Mapping[str, Any]) -> str:
     return f"({text})".replace(", ", ",")
 
 
+class Call(NamedTuple):
+    """The parts of a text ``name@k(option=value, ...):inner``, of which all but the name may lack.
+
+    `options` is the text of all options, the rank k among them.
+    """
+
+    name: str
+    options: str = ""
+    inner: str | None = None
+
+
+def parse(text: str) -> Call:
+    """Return the parts of a text; one that is not written so is a name."""
+    head, *inner = split_outside(text, ":")
+    match = HEAD.fullmatch(head.strip())
+    if match is None:
+        return Call(text)
+    options = [match["options"], *(f"k={k}" for k in match.group("k", "k_after") if k)]
+    return Call(match["name"], ",".join(filter(None, options)), ":".join(inner) if inner else None)
+
+
 def parse_options(text: str, whole: str, functions: Functions | None = None) -> dict[str, Any]:
-    """Read ``name=value, ...``; bare words are strings."""
+    """Read ``name=value, ...``, the options in a whole text."""
     try:
-        return _options(text, functions or {})
-    except KeyError as error:
-        known = ", ".join(functions or {}) or "none"
-        raise ValueError(f"{quoted(whole)}: unknown function {error}. Known: {known}.") from None
+        call = ast.parse(f"f({text})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError("there must be one pair of parentheses around all options")
+        if call.args or any(item.arg is None for item in call.keywords):
+            raise ValueError("options need names")
+        refuse_twice("options", [item.arg for item in call.keywords])
+        return {str(item.arg): _value(item.value, functions or {}) for item in call.keywords}
     except (SyntaxError, TypeError, ValueError) as error:
         reason = str(error).rstrip(".")
         raise ValueError(
@@ -47,35 +79,22 @@ def parse_options(text: str, whole: str, functions: Functions | None = None) -> 
         ) from None
 
 
-def _options(text: str, functions: Functions) -> dict[str, Any]:
-    call = ast.parse(f"f({text})", mode="eval").body
-    whole = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-    if not isinstance(call, ast.Call) or not whole:
-        raise ValueError("there must be one pair of parentheses around all options")
-    if call.args or any(k.arg is None for k in call.keywords):
-        raise ValueError("options need names")
-    names = [str(keyword.arg) for keyword in call.keywords]
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"{twice[0]} must be given once, got {names.count(twice[0])} times")
-    values = (_value(keyword.value, functions, words=True) for keyword in call.keywords)
-    return dict(zip(names, values, strict=True))
-
-
 def evaluate(text: str, functions: Functions) -> Any:
-    """Read a literal, or a call of one of the given functions on such values."""
-    return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
+    """Read a value: a literal, a bare word, or a call of a known function on values."""
+    return _value(ast.parse(text.strip(), mode="eval").body, functions)
 
 
-def _value(node: ast.expr, functions: Functions, words: bool) -> Any:
-    if words and isinstance(node, ast.Name):
+def _value(node: ast.expr, functions: Functions) -> Any:
+    if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        function = functions[node.func.id]
-        arguments = [_value(argument, functions, words) for argument in node.args]
-        keywords = {str(item.arg): _value(item.value, functions, words) for item in node.keywords}
-        return function(*arguments, **keywords)
+        if node.func.id not in functions:
+            raise unknown_name("function", node.func.id, functions)
+        arguments = [_value(argument, functions) for argument in node.args]
+        keywords = {str(item.arg): _value(item.value, functions) for item in node.keywords}
+        return functions[node.func.id](*arguments, **keywords)
     if isinstance(node, ast.List | ast.Tuple):
-        items = [_value(item, functions, words) for item in node.elts]
+        items = [_value(item, functions) for item in node.elts]
         return items if isinstance(node, ast.List) else tuple(items)
     try:
         return ast.literal_eval(node)

@@ -1,111 +1,151 @@
-"""The registries of measures and objectives: names, aliases, and things from their text.
-
-A text is ``name@k(option=value, ...):inner``, all but the name optional; the rank k may follow the
-options.
-"""
+"""The registries of measures and objectives: names, aliases, and what a text names."""
 
 import re
-from dataclasses import fields
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
 
 from gbrank.common.checks import nearest, quoted, refuse_taken, unknown_name
-from gbrank.common.grammar import Functions, parse_options, split_outside
-
-HEAD = re.compile(
-    r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d{1,18}))?(\((?P<options>.*)\))?(@(?P<k_after>\d{1,18}))?",
-    re.DOTALL,
-)
+from gbrank.common.grammar import Call, parse, parse_options
 
 
-class ParsedText(NamedTuple):
-    """The parts of a text; None where one is missing."""
+@dataclass(frozen=True)
+class Registered:
+    """A registered class, or an object made from a user's function, with its name."""
 
     name: str
-    k: str | None
-    options: str | None
-    inner: str | None
+    item: Any
+
+    @property
+    def cls(self) -> type[Any]:
+        """The class of what is made from its text."""
+        return self.item if isinstance(self.item, type) else type(self.item)
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The other names that the class itself declares: none is inherited."""
+        return tuple(vars(self.cls).get("aliases", ()))
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return first_line(_origin(self.item))
+
+    @property
+    def usage(self) -> str:
+        """How it is written."""
+        return self.name
 
 
-def parse_text(text: str) -> ParsedText | None:
-    """Return the parts of a text, or None if it is not written so."""
-    head, *inner = split_outside(text, ":")
-    match = HEAD.fullmatch(head.strip())
-    if match is None or (match["k"] and match["k_after"]):
-        return None
-    k = match["k"] or match["k_after"]
-    return ParsedText(match["name"], k, match["options"], ":".join(inner) if inner else None)
+R = TypeVar("R", bound=Registered)
+T = TypeVar("T")
 
 
-class Registry(dict[str, Any]):
+class Registry(dict[str, Any], Generic[R]):
     """What is registered by its name: classes, and objects made from users' functions.
 
     Parameters
     ----------
     kind : str
         What it holds, for errors.
+    facts : type
+        What `facts` lists: a `Registered`.
+    functions : mapping of str to callable
+        The functions that options may call.
+    meant : callable
+        Says of a text in small letters what may be meant by it, or None.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(
+        self,
+        kind: str,
+        facts: type[R],
+        functions: Mapping[str, Callable[..., Any]],
+        meant: Callable[[str], str | None] = lambda text: None,
+    ) -> None:
         super().__init__()
-        self.kind = kind
+        self.kind, self._facts, self._functions, self._meant = kind, facts, functions, meant
 
-    def add(self, item: object, name: str) -> None:
-        """Register an item; refuse names that are taken."""
+    def register(self, item: T, name: str | None = None) -> T:
+        """Make a measure or an objective known by its `name`; usable as a class decorator.
+
+        Parameters
+        ----------
+        item : type or object
+            A subclass of `Measure` or `Objective`, or one from a user's function, of
+            `custom_measure` or `custom_objective`.
+        name : str, optional
+            The name, in place of its own.
+
+        Returns
+        -------
+        type or object
+            The item itself.
+
+        Raises
+        ------
+        ValueError
+            If another one has that name. (One made by running the same code again, as in a
+            notebook, takes its place.)
+
+        Examples
+        --------
+        >>> from gbrank import NDCG
+        >>> from gbrank.extend import register_measure
+        >>> register_measure(NDCG) is NDCG
+        True
+        """
+        entry = Registered(name or str(getattr(item, "name", "")), item)
         known = {taken: _origin(by) for taken, by in self.known().items()}
-        for new in (name, *own_aliases(item)):
+        for new in (entry.name, *entry.aliases):
             if re.search(r"[\[\]]", new):
                 raise ValueError(f"name must have no brackets, which hold labels, got {new!r}.")
             refuse_taken(new, _origin(item), known)
-        self[name] = item
+        self[entry.name] = item
+        return item
 
-    def aliases(self) -> dict[str, Any]:
-        """Return what is registered, by its aliases."""
-        return {alias: item for item in self.values() for alias in own_aliases(item)}
+    def facts(self) -> list[R]:
+        """Return what is registered, by name."""
+        return [self._facts(name, item) for name, item in sorted(self.items())]
 
     def known(self) -> dict[str, Any]:
         """Return what is registered, by its names and aliases."""
-        return self | self.aliases()
+        return self | {alias: entry.item for entry in self.facts() for alias in entry.aliases}
 
     def has(self, text: str) -> bool:
-        """Say whether a text names something that is registered, whatever its options."""
-        found = parse_text(text)
-        return text in self.known() or (found is not None and found.name in self.known())
+        """Return whether a text names something that is registered, whatever its options."""
+        return not {text, parse(text).name}.isdisjoint(self.known())
 
-    def find(self, text: str, meant: str | None = None) -> tuple[Any, ParsedText]:
-        """Return the item that a text names, and its parts; `meant` is for the error."""
+    def find(self, text: str) -> tuple[Any, Call, dict[str, Any]]:
+        """Return the item that a text names, its parts, and the options, which are checked."""
         known = self.known()
-        if text in known:
-            return known[text], ParsedText(text, None, None, None)
-        found = parse_text(text)
-        if found is None or found.name not in known:
-            raise unknown_name(self.kind, text if found is None else found.name, known, meant)
-        return known[found.name], found
-
-    def options(
-        self, cls: Any, text: str, parts: ParsedText, functions: Functions
-    ) -> dict[str, Any]:
-        """Return the options in a text, which must be fields of a class."""
-        options = parse_options(parts.options or "", text, functions)
-        if parts.k is not None:
-            if "k" in options:
-                raise ValueError(f"{self.kind} {quoted(text)} must have one k, got two.")
-            options["k"] = int(parts.k)
-        accepted = [item.name for item in fields(cls)]
+        call = Call(text) if text in known else parse(text)
+        if call.name not in known:
+            raise self._unknown(text, call.name)
+        item = known[call.name]
+        options = parse_options(call.options, text, self._functions)
+        accepted = [field.name for field in fields(item)] if isinstance(item, type) else []
         for option in options:
             if option not in accepted:
                 near = nearest(option, accepted)
                 hint = f" Did you mean {near!r}?" if near else ""
                 raise ValueError(
-                    f"{self.kind} {quoted(text)}: {parts.name} takes {accepted}, got {option!r}."
-                    + hint
+                    f"{self.kind} {quoted(text)}: {call.name} takes {accepted or 'no options'}, "
+                    f"got {option!r}.{hint}"
                 )
-        return options
+        return item, call, options
 
-
-def own_aliases(item: object) -> tuple[str, ...]:
-    """Return the aliases that a class, or an object's class, declares itself: none is inherited."""
-    own: tuple[str, ...] = vars(item if isinstance(item, type) else type(item)).get("aliases", ())
-    return own
+    def _unknown(self, text: str, name: str) -> ValueError:
+        """Return the error for an unknown name, which says what may be meant."""
+        asked = text.lower()
+        if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", asked)):  # ndcg10
+            asked = with_k
+        meant, near = self._meant(asked), nearest(parse(asked).name, self.known())
+        if meant is None and near is not None:
+            meant = repr(near + asked[len(parse(asked).name) :])
+        entries = self.facts()
+        names = [name for entry in entries for name in (entry.usage, *entry.aliases)]
+        return unknown_name(self.kind, name, names, meant)
 
 
 def first_line(documented: object) -> str:
@@ -113,6 +153,6 @@ def first_line(documented: object) -> str:
     return (documented.__doc__ or "").strip().split("\n")[0]
 
 
-def _origin(known: object) -> Any:
+def _origin(item: object) -> Any:
     """Return the code that a registered item comes from."""
-    return known if isinstance(known, type) else getattr(known, "function", known)
+    return item if isinstance(item, type) else getattr(item, "function", item)

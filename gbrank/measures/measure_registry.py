@@ -3,33 +3,25 @@
 ``NDCG(k=10)`` prints as ``ndcg@10``, and ``get_measure("ndcg@10")`` reads it back.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TypeAlias
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import call_it, quoted, refuse_twice
 from gbrank.common.grammar import split_label
-from gbrank.common.registry import Registry, first_line, own_aliases
+from gbrank.common.registry import Registered, Registry
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
 
-MEASURES = Registry("measure")
 USUAL = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")  # what is measured where nothing is named
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
 
 
-@dataclass(frozen=True)
-class MeasureFacts:
-    """What is known of a registered measure; `summary` is the first line of its docstring."""
-
-    name: str
-    aliases: tuple[str, ...]
-    summary: str
-    cls: type[Measure]
+class MeasureFacts(Registered):
+    """A registered measure: its name, aliases, class, and the first line of its docstring."""
 
     @property
     def truncated(self) -> bool:
@@ -47,33 +39,8 @@ class MeasureFacts:
         return self.name + ("[@K]" if self.truncated else "")
 
 
-def register_measure(cls: type[Measure]) -> type[Measure]:
-    """Make a measure known by its `name`; usable as a class decorator.
-
-    Parameters
-    ----------
-    cls : type
-        A subclass of `Measure`.
-
-    Returns
-    -------
-    type
-
-    Raises
-    ------
-    ValueError
-        If another measure has that name. (One made by running the same code again, as in a
-        notebook, takes its place.)
-
-    Examples
-    --------
-    >>> from gbrank import NDCG
-    >>> from gbrank.extend import register_measure
-    >>> register_measure(NDCG) is NDCG
-    True
-    """
-    MEASURES.add(cls, cls.name)
-    return cls
+MEASURES = Registry("measure", MeasureFacts, {"geometric_discount": geometric_discount})
+register_measure = MEASURES.register
 
 
 def custom_measure(
@@ -121,7 +88,7 @@ def custom_measure(
     title = str(getattr(function, "__name__", "custom")) if name is None else name
     measure = CustomMeasure(function, title, tuple(columns))
     if name is not None:
-        MEASURES.add(measure, name)
+        MEASURES.register(measure, name)
     return measure
 
 
@@ -160,21 +127,13 @@ def get_measure(measure: Metric) -> Measure:
         demand = "must be a name, a Measure or a function"
         raise ArgumentTypeError("measure", demand, quoted(measure), call_it(measure))
     text, label = split_label(measure.strip())
-    # As it may be meant: in small letters, and with a sign before its rank.
-    asked = re.sub(r"(?<=[a-z])(\d+)$", r"@\1", text.lower())
-    meant = repr(asked) if MEASURES.has(asked) else None
-    cls, parts = MEASURES.find(text, meant)
-    if isinstance(cls, CustomMeasure):
-        if parts != (text, None, None, None):
-            raise ValueError(f"measure {parts.name!r} takes no options, got {quoted(measure)}.")
-        return cls if label is None else replace(cls, label=label)
-    if parts.inner is not None:
+    item, call, options = MEASURES.find(text)
+    if call.inner is not None:
         raise ValueError(f"measure {quoted(measure)} must not have a colon.")
-    options = MEASURES.options(cls, text, parts, {"geometric_discount": geometric_discount})
     if label is not None:
         options["label"] = label
-    made: Measure = cls(**options)
-    object.__setattr__(made, "_asked_as", parts.name)
+    made: Measure = item(**options) if isinstance(item, type) else replace(item, **options)
+    object.__setattr__(made, "_asked_as", call.name)
     return made
 
 
@@ -190,12 +149,7 @@ def list_measures() -> list[MeasureFacts]:
     >>> [facts.name for facts in list_measures()][:3]
     ['ap', 'dcg', 'err']
     """
-    return [
-        MeasureFacts(name, own_aliases(found), first_line(found), found)
-        if isinstance(found, type)
-        else MeasureFacts(name, (), first_line(found.function), CustomMeasure)
-        for name, found in sorted(MEASURES.items())
-    ]
+    return MEASURES.facts()
 
 
 def get_measures(metrics: object, argument: str) -> list[Measure]:

@@ -5,13 +5,12 @@ to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+listmle"``
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.checks import call_it, nearest, quoted, unknown_name
+from gbrank.common.checks import call_it, quoted
 from gbrank.common.grammar import split_label, split_outside
-from gbrank.common.registry import ParsedText, Registry, first_line, own_aliases, parse_text
+from gbrank.common.registry import Registered, Registry
 from gbrank.common.words import WORDS
 from gbrank.measures.measure_registry import MEASURES, get_measure
 from gbrank.objectives.custom import CustomObjective
@@ -21,18 +20,15 @@ from gbrank.objectives.on_label import OnLabel
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
 
-OBJECTIVES = Registry("objective")
 
+class ObjectiveFacts(Registered):
+    """A registered objective: its name, aliases, class, and the first line of its docstring."""
 
-@dataclass(frozen=True)
-class ObjectiveFacts:
-    """What is known of a registered objective; `summary` is the first line of its docstring."""
-
-    name: str
-    aliases: tuple[str, ...]
-    summary: str
-    facts: Facts
-    cls: type[Objective]
+    @property
+    def facts(self) -> Facts:
+        """What the class declares."""
+        declared: Facts = self.item.declared
+        return declared
 
     @property
     def usage(self) -> str:
@@ -40,36 +36,14 @@ class ObjectiveFacts:
         return f"{self.name}:MEASURE" if self.facts.takes_measure else self.name
 
 
-def register_objective(
-    objective: type[Objective] | CustomObjective,
-) -> type[Objective] | CustomObjective:
-    """Make an objective known by its `name`; usable as a class decorator.
+def _meant(text: str) -> str | None:
+    """Return what may be meant by a word of another library, or by a measure; or None."""
+    word: str | None = WORDS["objectives"].get(text)
+    return word or (f"'lambda:{text}'" if MEASURES.has(text) else None)
 
-    Parameters
-    ----------
-    objective : type or CustomObjective
-        A subclass of `Objective`, or a user's objective from `custom_objective`.
 
-    Returns
-    -------
-    type or CustomObjective
-        The objective itself.
-
-    Raises
-    ------
-    ValueError
-        If another objective has that name. (One made by running the same code again, as in a
-        notebook, takes its place.)
-
-    Examples
-    --------
-    >>> from gbrank import RankNet
-    >>> from gbrank.extend import register_objective
-    >>> register_objective(RankNet) is RankNet
-    True
-    """
-    OBJECTIVES.add(objective, objective.name)
-    return objective
+OBJECTIVES = Registry("objective", ObjectiveFacts, {}, _meant)
+register_objective = OBJECTIVES.register
 
 
 def list_objectives() -> list[ObjectiveFacts]:
@@ -85,16 +59,7 @@ def list_objectives() -> list[ObjectiveFacts]:
     >>> [item.name for item in list_objectives()][:2]
     ['approx', 'lambda']
     """
-    return [
-        ObjectiveFacts(
-            name,
-            own_aliases(found),
-            first_line(found),
-            found.declared,
-            found if isinstance(found, type) else type(found),
-        )
-        for name, found in sorted(OBJECTIVES.items())
-    ]
+    return OBJECTIVES.facts()
 
 
 def custom_objective(
@@ -197,28 +162,10 @@ def _from_text(text: str) -> Objective:
         return OnLabel(_from_text(text), label)
     if text.startswith("(") and text.endswith(")"):
         return _from_text(text[1:-1].strip())
-    entry, parts = _find(text)
-    options = OBJECTIVES.options(entry, text, parts, {})
-    if parts.inner is not None:
-        if not entry.declared.takes_measure:
-            raise ValueError(f"objective {parts.name!r} takes no measure, got {quoted(text)}.")
-        options["measure"] = get_measure(parts.inner)
-    made = replace(entry, **options) if isinstance(entry, CustomObjective) else entry(**options)
-    return cast(Objective, made)
-
-
-def _find(text: str) -> tuple[Any, ParsedText]:
-    """Return the registered objective that a text names, and its parts."""
-    if OBJECTIVES.has(text):
-        return OBJECTIVES.find(text)
-    asked = text.lower()
-    found = parse_text(asked)
-    name = asked if found is None else found.name
-    near = nearest(name, OBJECTIVES.known())
-    meant = WORDS["objectives"].get(asked)
-    if meant is None and MEASURES.has(asked):
-        meant = f"'lambda:{asked}'"
-    elif meant is None and near is not None:
-        meant = repr(near + asked[len(name) :])
-    names = [*(item.usage for item in list_objectives()), *OBJECTIVES.aliases()]
-    raise unknown_name("objective", text[: len(name)], names, meant)
+    item, call, options = OBJECTIVES.find(text)
+    if call.inner is not None:
+        if not item.declared.takes_measure:
+            raise ValueError(f"objective {call.name!r} takes no measure, got {quoted(text)}.")
+        options["measure"] = get_measure(call.inner)
+    made: Objective = item(**options) if isinstance(item, type) else item
+    return made

@@ -210,7 +210,7 @@ def test_unknown_rounds_are_checked_when_they_come() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ranknet+linaer(0,1)*listmle", "unknown schedule 'linaer'. Did you mean 'linear'"),
+        ("ranknet+linaer(0,1)*listmle", "unknown function 'linaer'. Did you mean 'linear'"),
         ("ranknet+linear(0)*listmle", "weight must be a number or a schedule .*stop"),
         ("ranknet+linear(0,-1)*listmle", "stop must be a number of at least 0"),
         ("ranknet+linear(0,1,unit='spread')*listmle", "weight must have the unit 'absolute'"),

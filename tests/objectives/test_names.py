@@ -45,7 +45,7 @@ def test_what_is_meant(asked: str, meant: str) -> None:
         (get_objective, "lambda:ndcg(gian=linear)", "gain"),
         (get_objective, "lambda:ndcg(gain=liner)", "linear"),
         (get_measure, "ndcg10", "ndcg@10"),
-        (get_measure, "presicion@5", "precision"),
+        (get_measure, "presicion@5", "precision@5"),
         (get_measure, "ndcg(discont=letor)", "discount"),
     ],
 )
