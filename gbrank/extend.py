@@ -1,6 +1,6 @@
 """Everything that a measure or an objective of your own needs.
 
-`custom_objective` makes an objective from a function of one query.
+`custom_objective` makes an objective from a function of one query; `check_gradient` checks it.
 
 A measure is a subclass of `Measure`, decorated with `register_measure`. A relaxation is a subclass
 of `MeasureObjective`, any other objective one of `KernelObjective`, both decorated with
@@ -30,6 +30,7 @@ from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
 from gbrank.numerics.vectors import bound_steps, to_score_units
+from gbrank.objectives.check_gradient import check_gradient
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective, Objective
 from gbrank.objectives.objective_registry import custom_objective, register_objective
 
@@ -51,6 +52,7 @@ __all__ = [
     "Swaps",
     "Terms",
     "bound_steps",
+    "check_gradient",
     "custom_objective",
     "inline",
     "register_measure",
