@@ -10,12 +10,14 @@ write the pages; tests/commands/test_catalogue.py checks them.
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
 from gbrank.commands.parameters import documented_parameters
 from gbrank.common.table import Table
+from gbrank.extend import Measure
 from gbrank.fit.known_elsewhere import LIBRARIES, TABLE
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, get_objective, list_objectives
@@ -23,13 +25,21 @@ from tex import as_tex
 
 NOTE = "<!-- Written by `python tests/catalogue.py {kind}`. Do not edit. -->"
 OBJECTIVES_INTRODUCTION = """\
-An objective is a loss of each query's scores; training minimises it. Where a string says
-MEASURE, any of the measures that the entry names may stand, as in `lambda:ndcg@10`. Options stand
-in parentheses behind the name, as in `lambda(truncation=30):ndcg`, or go to the class.
+An objective is a loss of each query's scores; training minimises it. `GBRanker()` trains
+`"noisy:ndcg"` ([why](defaults.md)). Where a name says MEASURE, any of the measures that the entry
+lists may stand, as in `lambda:ndcg@10`; without one it is `ndcg`. Options stand in parentheses
+behind the name, as in `lambda(truncation=30):ndcg`, or go to the class:
+`LambdaRank(NDCG(), truncation=30)`. `gbrank list` prints all that is registered.
 
 A plus mixes objectives: `lambda:ndcg+listmle` with equal weights,
 `0.2*lambda:ndcg+0.8*listmle` with others, `linear(1,0)*listnet+linear(0,1)*lambda:ndcg` with
-weights that follow schedules of the rounds.
+weights that follow schedules of the rounds. [Your own](extending.md) is a function of one query.
+
+If an entry does not say otherwise, labels are floats ≥ 0, σ is in units of score and 1 by default,
+the loss is not convex in the scores, the gradient is its exact derivative, nothing is drawn at
+random, a constant on all scores of a query changes nothing, and training may start from equal
+scores. `ties` and `no_relevant` of the measure play no part. Documents of equal score get the mean
+over all their orders, so that the order of rows changes no bit of a gradient.
 
 In the formulas, s is a document's score, y its label, r its rank from 1, m the number of the
 query's documents and σ the width of the relaxation; M is the measure, G(y) its gain, D(r) its
@@ -37,11 +47,26 @@ discount, and x what a document is worth to it: its gain, or 1 if it is relevant
 MEASURES_INTRODUCTION = """\
 A measure says what a ranking is worth: a value for each query, averaged over queries, the higher
 the better. `ndcg@10` counts the first 10 ranks only. Options stand in parentheses at the end, as in
-`ndcg@5(gain=linear)`, or go to the class.
+`ndcg@5(gain=linear)`, or go to the class:
+
+```python
+from gbrank import NDCG, get_measure
+
+y, qid = [2, 0, 1, 0, 1], ["a", "a", "a", "b", "b"]  # labels and queries of five documents
+scores = [0.3, 0.1, 0.4, 0.2, 0.9]
+NDCG(k=10)(y, scores, qid=qid)  # mean over queries
+NDCG(k=10, gain="linear").per_query(y, scores, qid=qid)
+get_measure("map@5")(y, scores, qid=qid, query_weight={"a": 2, "b": 1})
+```
+
+The tests compare the measures with scikit-learn, trec_eval, LightGBM and XGBoost. `lambda`, `noisy`
+and `approx` train every measure; the [list of objectives](objectives.md) says which ones the others
+take. [Your own](extending.md) is a function of one query.
 
 In the formulas, y_r is the label of the document at rank r, and k the last rank that counts;
 rel_r is 1 if that document is relevant, else 0; R documents are relevant and N are not; G(y) is the
-gain of a label, and D(r) the discount of a rank."""
+gain of a label, and D(r) the discount of a rank. Labels are floats ≥ 0 if an entry does not say
+otherwise. All measures have the first three of these parameters, several the others:"""
 MIGRATION = """\
 # Coming from LightGBM, XGBoost or CatBoost
 
@@ -92,25 +117,31 @@ What most training scripts do, here:
 
 ## Words
 
-What stands here for the words of other libraries. What has () is a callback. The errors are made of
-this table."""
-ANSWERS = {
-    "convex": "Convex in the scores",
-    "differentiable": "The gradient is the exact derivative of the loss",
-    "stochastic": "Drawn at random",
-    "shift_invariant": "A constant on all scores of a query changes nothing",
-    "needs_start": "Needs initial scores, as its gradient is zero where all scores tie",
+What stands here for the words of other libraries. What has () is a callback. The errors also know
+the words that only CatBoost has."""
+LABELS, SIGMA = "floats ≥ 0", ("score", "1")
+# What most objectives are, and what an entry says where one is not.
+COMMON = {
+    "convex": (False, "Convex in the scores"),
+    "differentiable": (True, "The gradient is not the exact derivative of the loss"),
+    "stochastic": (False, "Drawn at random"),
+    "shift_invariant": (True, "A constant on all scores of a query matters"),
+    "needs_start": (False, "Needs initial scores, as its gradient is zero where all scores tie"),
 }
+SEVERAL = 2  # measures: a parameter of as many is explained once
 
 
 def objectives_page() -> str:
     """Return the catalogue of objectives."""
-    return _page("objectives", OBJECTIVES_INTRODUCTION, map(_objective, list_objectives()))
+    entries = map(_objective, list_objectives())
+    return _page("objectives", [OBJECTIVES_INTRODUCTION], entries)
 
 
 def measures_page() -> str:
     """Return the catalogue of measures."""
-    return _page("measures", MEASURES_INTRODUCTION, map(_measure, list_measures()))
+    common = _common_parameters()
+    entries = (_measure(item, common) for item in list_measures())
+    return _page("measures", [MEASURES_INTRODUCTION, _table(common)], entries)
 
 
 def migration_page() -> str:
@@ -128,41 +159,48 @@ def _migration_table() -> str:
     rows = [
         [row["here"].removeprefix("use "), *(codes(row.get(library, ())) for library in LIBRARIES)]
         for row in TABLE
+        if row.keys() & LIBRARIES.keys() != {"catboost"}
     ]
     head = ["gbrank", *LIBRARIES.values()]
     return Table(head, rows, words=range(len(head))).to_markdown()
 
 
-def _page(kind: str, introduction: str, entries: Iterable[Iterator[str]]) -> str:
-    parts = [NOTE.format(kind=kind), f"# {kind.capitalize()}", introduction]
+def _page(kind: str, introduction: Iterable[str], entries: Iterable[Iterator[str]]) -> str:
+    parts = [NOTE.format(kind=kind), f"# {kind.capitalize()}", *introduction]
     return "\n\n".join([*parts, *(part for entry in entries for part in entry)]) + "\n"
 
 
 def _objective(item: ObjectiveFacts) -> Iterator[str]:
     facts = item.facts
     yield from _head(item, facts.formula)
-    lines = [*_common(facts.source, facts.labels, item.cls), f"- Cost of a query: {facts.cost}."]
+    lines = [*_declared(facts.source, facts.labels, item.cls), f"- Cost of a query: {facts.cost}."]
     if facts.fast != "none":
         lines.append(f"- Cost of a long one: {facts.fast}.")
-    unit = "plays no part" if facts.sigma_unit == "none" else f"is in units of {facts.sigma_unit}"
-    lines.append(f"- σ {unit}; where none is given it is {facts.sigma}.")
+    if facts.sigma_unit == "none":
+        lines.append("- σ plays no part.")
+    elif (facts.sigma_unit, str(facts.sigma)) != SIGMA:
+        lines.append(f"- σ is in units of {facts.sigma_unit}, by default {facts.sigma}.")
     if facts.start != "none":
         lines.append(f"- Begins with {facts.start}, for half of the rounds.")
-    for name, text in ANSWERS.items():
-        lines.append(f"- {text}: {'yes' if getattr(facts, name) else 'no'}.")
-    yield "\n".join(lines)
+    lines += [f"- {text}." for name, (usual, text) in COMMON.items()
+              if getattr(facts, name) != usual]  # fmt: skip
     if facts.takes_measure:
         taken = [measure.name for measure in list_measures() if _takes(item, measure)]
-        yield f"Measures: {_codes(taken)}."
-    yield from _parameters(item.cls)
+        lines.append(f"- Measures: {_codes(taken)}.")
+    yield "\n".join(lines)
+    if rows := [row for row in _parameters(item.cls) if row[0] != "`measure`"]:
+        yield _table(rows)
 
 
-def _measure(item: MeasureFacts) -> Iterator[str]:
+def _measure(item: MeasureFacts, common: Sequence[Sequence[str]]) -> Iterator[str]:
     yield from _head(item, item.cls.formula)
-    yield "\n".join(_common(item.cls.source, item.cls.labels, item.cls))
-    taking = [objective.name for objective in list_objectives() if _takes(objective, item)]
-    yield f"Trained by: {_codes(taking)}."
-    yield from _parameters(item.cls)
+    rows = _parameters(item.cls)
+    of_all = [f"`{field.name}`" for field in fields(Measure)]
+    names = [row[0] for row in rows if row in common and row[0] not in of_all]
+    lines = _declared(item.cls.source, item.cls.labels, item.cls)
+    yield "\n".join([*lines, *([f"- Parameters: {', '.join(names)}."] if names else [])])
+    if others := [row for row in rows if row not in common]:
+        yield _table(others)
 
 
 def _takes(objective: ObjectiveFacts, measure: MeasureFacts) -> bool:
@@ -183,12 +221,13 @@ def _head(item: ObjectiveFacts | MeasureFacts, formula: str) -> Iterator[str]:
         yield f"$$\n{as_tex(formula)}\n$$"
 
 
-def _common(source: str, labels: str, cls: type) -> list[str]:
-    class_line = f"- Class: `{cls.__module__.split('.')[0]}.{cls.__name__}`."
-    return [class_line, *([f"- Source: {source}."] if source else []), f"- Labels: {labels}."]
+def _declared(source: str, labels: str, cls: type) -> list[str]:
+    lines = [f"- Class: `{cls.__module__.split('.')[0]}.{cls.__name__}`.", f"- Source: {source}."]
+    return lines if labels == LABELS else [*lines, f"- Labels: {labels}."]
 
 
-def _parameters(cls: type[Any]) -> Iterator[str]:
+def _parameters(cls: type[Any]) -> list[list[str]]:
+    """Return name, type, default and meaning of each parameter."""
     documented = documented_parameters(cls)
     rows = []
     for item in fields(cls):
@@ -197,8 +236,17 @@ def _parameters(cls: type[Any]) -> Iterator[str]:
             kind, text = documented.get(item.name, ("", ""))
             shown = repr(default) if isinstance(default, str) else str(default)
             rows.append([f"`{item.name}`", kind, f"`{shown}`", text])
-    if rows:
-        yield Table(["parameter", "type", "default", "what it is"], rows, range(4)).to_markdown()
+    return rows
+
+
+def _common_parameters() -> list[list[str]]:
+    """Return the parameters that several measures have."""
+    counts = Counter(tuple(row) for item in list_measures() for row in _parameters(item.cls))
+    return [list(row) for row, n_measures in counts.items() if n_measures >= SEVERAL]
+
+
+def _table(rows: Iterable[Sequence[str]]) -> str:
+    return Table(["parameter", "type", "default", "what it is"], [*rows], range(4)).to_markdown()
 
 
 def _codes(names: Iterable[str]) -> str:
