@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -71,27 +71,97 @@ def published() -> dict[str, list[PaperRow]]:
 
 
 def table(rows: Sequence[PaperRow]) -> str:
-    """Return rows as a table in Markdown; what all rows share is said once, above it."""
+    """Return rows as tables in Markdown; what rows share is said once, above them."""
     columns = {head: [str(getattr(row, field)) for row in rows] for head, field in SHARED.items()}
     shared = {head: cells[0] for head, cells in columns.items() if len(set(cells)) == 1}
     above = [f"- {head}: {text}." for head, text in shared.items() if text]
     columns = {head: cells for head, cells in columns.items() if head not in shared}
+    averages = set(columns.get("Average", [])) - {""}
+    if len(averages) == 1:
+        above.append(f"- Average: means are {averages.pop()}.")
+        del columns["Average"]
     last, repeated = _numbered({head: columns.pop(head) for head in LAST if head in columns})
     columns |= {head: [cell(row) for row in rows] for head, cell in NUMBERS.items()} | last
-    body = markdown_table(list(columns), zip(*columns.values(), strict=True), words=len(columns))
-    below = [
-        f"- {row.figure}: {explanation(row) or 'not explained'}." for row in rows if row.is_far
+    blocks = [
+        _block({head: cells[first:end] for head, cells in columns.items()}, place)
+        for first, end, place in _alike(rows)
     ]
-    far = [f"Further than {FAR} from the paper:\n\n" + "\n".join(below)] if below else []
-    return "\n\n".join(["\n".join(above), body, *repeated, *far])
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.is_far:
+            reasons.setdefault(explanation(row) or "not explained", []).append(row.figure)
+    lines = [f"- {'; '.join(dict.fromkeys(figures))}: {why}." for why, figures in reasons.items()]
+    below = [f"Further than {FAR} from the paper:\n\n" + "\n".join(lines)] if lines else []
+    return "\n\n".join(filter(None, ["\n".join(above), *blocks, *repeated, *below]))
+
+
+def _alike(rows: Sequence[PaperRow]) -> Iterator[tuple[int, int, int | None]]:
+    """Yield where blocks begin and end, and which word of its rows differs; None: several do."""
+    words = [(row.paper, row.data, *row.figure.split()) for row in rows]
+    start = first = 0
+    while first < len(rows):
+        end, place = first + 1, None
+        while end < len(rows) and (other := _differing(words[first], words[end])) is not None:
+            if place not in (None, other):
+                break
+            end, place = end + 1, other
+        if end - first < SHORTEST_BLOCK:
+            first += 1
+            continue
+        if start < first:
+            yield start, first, None
+        yield first, end, place
+        start = first = end
+    if start < len(rows):
+        yield start, len(rows), None
+
+
+def _differing(some: Sequence[str], others: Sequence[str]) -> int | None:
+    """Return the place of the only word in which two rows differ."""
+    if len(some) != len(others):
+        return None
+    places = [i for i, (one, other) in enumerate(zip(some, others, strict=True)) if one != other]
+    return places[0] if len(places) == 1 else None
+
+
+def _block(columns: dict[str, list[str]], place: int | None) -> str:
+    """Return a table without empty columns; words that the rows of a block share are its head."""
+    columns = {head: cells for head, cells in columns.items() if {*cells} - {"", MISSING}}
+    if place is None:
+        return _markdown(columns)
+    same = [head for head, cells in columns.items() if len({*cells}) == 1]
+    figures = [figure.split() for figure in columns.pop("Figure")]
+    figure = figures[0]
+    if place >= FIRST_WORD:
+        place -= FIRST_WORD
+        varying = [words[place].rstrip(",") for words in figures]
+        figure[place] = figure[place].replace(varying[0], "…")
+        columns = {"…": varying, **columns}
+    names = [columns.pop(head)[0] for head in ("Paper", "Data") if head in same]
+    said = [f"{head}: {columns.pop(head)[0]}" for head in LATER if head in same]
+    head = f"*{': '.join([*names, ' '.join(figure)])}*{'. ' if said else ''}{'; '.join(said)}:"
+    return f"{head}\n\n{_markdown(columns)}"
+
+
+def _markdown(columns: Mapping[str, list[str]]) -> str:
+    return markdown_table(list(columns), zip(*columns.values(), strict=True), words=len(columns))
 
 
 def _numbered(columns: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], list[str]]:
     """Return columns in which numbers stand for texts of several rows, and a list of these."""
-    counts = Counter(cell for cells in columns.values() for cell in cells if cell)
-    repeated = [text for text, n_rows in counts.items() if n_rows > 1]
+
+    def parts(head: str, cell: str) -> list[str]:
+        return [*dict.fromkeys(cell.split("; "))] if head == "Deviations" else [cell]
+
+    counts = Counter(
+        part for head, cells in columns.items() for cell in cells for part in parts(head, cell)
+    )
+    repeated = [text for text, n_rows in counts.items() if text and n_rows > 1]
     numbers = {text: f"({number})" for number, text in enumerate(repeated, 1)}
-    short = {head: [numbers.get(cell, cell) for cell in cells] for head, cells in columns.items()}
+    short = {
+        head: ["; ".join(numbers.get(part, part) for part in parts(head, cell)) for cell in cells]
+        for head, cells in columns.items()
+    }
     texts = "\n".join(f"- {number} {text}." for text, number in numbers.items())
     return short, [texts] if texts else []
 
@@ -104,6 +174,10 @@ SHARED = {
     "Note": "note",
 }
 LAST = ("Average", "Deviations", "Note")
+LATER = ("Paper's", *LAST)  # what a block says behind its heading
+FIRST_WORD = 2  # of a figure, behind paper and data
+SHORTEST_BLOCK = 3  # rows
+MISSING = "–"
 NUMBERS = {
     "Figure": lambda row: row.figure,
     "Ours": lambda row: _number(row.ours),
@@ -117,7 +191,7 @@ NUMBERS = {
 
 def _number(value: float | None) -> str:
     if value is None:
-        return "–"
+        return MISSING
     return f"{value:.4f}" if isinstance(value, float) and abs(value) < 1 else f"{value:g}"
 
 
