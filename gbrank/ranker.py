@@ -45,7 +45,7 @@ class GBRanker(ExplainedRanker):
         What grows the trees.
     n_estimators : int
         Largest number of rounds (trees). More of them buy quality with seconds: 500 take three
-        times as long as the default (docs/studies/price.md has the curve).
+        times as long as the default (benchmarks/results/price.md has the curve).
     learning_rate : float, optional
         Factor on each tree. By default 15 √(N / 70,000) / T with N training documents, of which at
         most 70 of each query count, and T rounds, at least 0.01 and at most 0.2: the rates of all

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.letor_folders import read_folds
-from benchmarks.studies.paired import against_first
+from benchmarks.studies.paired import against_first, difference
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic
 from gbrank.evaluation import Dataset
@@ -38,9 +38,8 @@ times, each time with other defaults: rates, rounds, pairs of long lists, trees 
 shared two processors with other programs.
 
 The mean is over data sets, each with the same weight, whatever its size. Differences are from
-`GBRanker()`, with 95% bootstrap intervals over queries and the p-value of the paired randomisation
-test, neither corrected for the number of rankers. CPU seconds are those of one fit, the mean over
-folds.
+`GBRanker()`, with 95% bootstrap intervals over queries, not corrected for the number of rankers; p
+is that of the paired randomisation test. CPU seconds are those of one fit, the mean over folds.
 
 ![NDCG@10 against CPU seconds](as_they_come.png)
 """
@@ -148,19 +147,10 @@ def page(rows: Sequence[Mapping[str, Any]], command: str) -> str:
 
     head = ["NDCG@10 (CPU seconds)", *labels]
     blocks = [TEXT.strip(), f"```bash\n{command}\n```", markdown_table(head, map(line, RANKERS))]
-    lines = (
-        [
-            row["data"],
-            f"`{row['ranker']}`",
-            f"{row['difference']:+.4f}",
-            f"{row['low']:+.4f} to {row['high']:+.4f}",
-            f"{row['p']:.4f}",
-        ]
-        for row in rows
-        if row["p"] is not None
-    )
-    head = ["data", "ranker", "difference", "95% interval", "p (uncorrected)"]
-    blocks.append(markdown_table(head, lines, words=2))
+    others = [ranker for ranker in RANKERS if cell["mean", ranker]["p"] is not None]
+    lines = [[label, *(difference(cell[label, ranker]) for ranker in others)] for label in labels]
+    lines.append(["p of the mean", *(f"{cell['mean', ranker]['p']:.4f}" for ranker in others)])
+    blocks.append(markdown_table(["difference", *(f"`{ranker}`" for ranker in others)], lines))
     return "\n\n".join(blocks) + "\n"
 
 

@@ -19,7 +19,7 @@ from benchmarks.studies.paired import against_first
 from benchmarks.studies.peers import ALL_PAIRS
 from benchmarks.studies.sizes import MEASURE, with_exchanged_labels
 from benchmarks.studies.study import parquet_documents
-from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import make_cubic
 from gbrank.evaluation import LabelledDocuments
 
@@ -60,7 +60,7 @@ rounds are chosen among those that take no more CPU seconds than {budget} rounds
 are from LightGBM's `lambdarank` over all pairs, with the p-value of the paired randomisation test,
 which is not corrected for the number of rankers. With 1,000,000 documents rates are 0.1 and 0.3
 with noise; without noise 0.3 and 0.5, and at most {budget} rounds, which is short of convergence.
-`GBRanker()` grows [other trees](../defaults.md); this page is about objectives.
+`GBRanker()` grows [other trees](../../docs/defaults.md); this page is about objectives.
 
 - *artificial*: queries of 50 documents with 50 features (`make_cubic`), 2,000 to test on and 1,000
   to validate; *noisy*: with a third of the training labels exchanged at random;
@@ -251,7 +251,7 @@ def main() -> None:
     )
     rows = [row for own in found for row in own]
     (RESULTS / "larger.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (SITE / "larger.md").write_text(text, encoding="utf-8")
+    (RESULTS / "larger.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Rankers compared with the first of them, on the same queries."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gbrank.common.arrays import Matrix
 from gbrank.evaluation.statistics import interval, randomisation_test, stratified_mean
 
-__all__ = ["against_first"]
+__all__ = ["against_first", "difference"]
 
 
 def against_first(strata: Sequence[Matrix]) -> list[dict[str, Any]]:
@@ -28,3 +28,8 @@ def against_first(strata: Sequence[Matrix]) -> list[dict[str, Any]]:
         }
         for i, mean in enumerate(stratified_mean(strata))
     ]
+
+
+def difference(row: Mapping[str, Any]) -> str:
+    """Return the cell of a table: the difference from the first ranker, with its interval."""
+    return f"{row['difference']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})"

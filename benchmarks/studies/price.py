@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 from benchmarks.artificial import cubic_queries
 from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import RANKERS, by_seconds, gbrank_scores, outcomes, summarised
-from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, make_cubic
 from gbrank.plots.style import BLUE, ORANGE
 
@@ -81,7 +81,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
     panels[0, 0].set_ylabel("NDCG@10, validation queries")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.set_layout_engine("constrained")
-    figure.savefig(SITE / "price.png", dpi=110)
+    figure.savefig(RESULTS / "price.png", dpi=110)
 
 
 if __name__ == "__main__":
@@ -99,6 +99,6 @@ if __name__ == "__main__":
     names = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.price --data {names}"
     (RESULTS / "price.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (SITE / "price.md").write_text(page(rows, command), encoding="utf-8")
+    (RESULTS / "price.md").write_text(page(rows, command), encoding="utf-8")
     draw(rows)
     print(json.dumps([row for row in rows if row["data"] == "mean"], indent=1))

@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import RANKERS, gbrank_scores
-from benchmarks.studies.paired import against_first
+from benchmarks.studies.paired import against_first, difference
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split
@@ -47,7 +47,8 @@ TEXT = """\
 
 Rankers with default parameters, on one thread, judged by NDCG@10 on test queries; CPU seconds are
 the mean of one fit. Differences are from `GBRanker()`, with 95% bootstrap intervals over queries,
-and the p-value of the paired randomisation test; neither is corrected for the number of rankers.
+not corrected for the number of rankers. [The numbers](../../benchmarks/results/sizes.json) have
+p-values, too.
 
 ```bash
 {command}
@@ -253,19 +254,16 @@ def value_table(rows: Sequence[dict[str, Any]], seconds: bool) -> str:
 
 
 def difference_table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the differences from the first ranker."""
+    """Return the differences from the first ranker, by size and ranker."""
+    shown = [row for row in rows if row["difference"]]  # another ranker may be alike
+    names = list(dict.fromkeys(row["ranker"] for row in shown))
+    by = {(row["size"], row["ranker"]): difference(row) for row in shown}
     lines = [
-        [
-            f"{row['size']:,}",
-            f"`{row['ranker']}`" if row["ranker"] != BEST else BEST,
-            f"{row['difference']:+.4f}",
-            f"{row['low']:+.4f} to {row['high']:+.4f}",
-            f"{row['p']:.4f}",
-        ]
-        for row in rows
-        if row["p"] is not None and row["difference"] != 0  # of another ranker, which may be alike
+        [f"{size:,}", *(by.get((size, name), "") for name in names)]
+        for size in dict.fromkeys(row["size"] for row in shown)
     ]
-    return markdown_table(["size", "ranker", "difference", "95% interval", "p"], lines, words=2)
+    head = ["difference", *(f"`{name}`" if name != BEST else name for name in names)]
+    return markdown_table(head, lines)
 
 
 def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:

@@ -7,7 +7,6 @@ on the validation queries. Data folders hold S1.txt, S2.txt, ....
 """
 
 import argparse
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -88,14 +87,13 @@ def publish(
     command: str,
     comparisons: Sequence[Comparison],
     parts: Sequence[str] = tuple(PARTS),
-    folder: Path = RESULTS,
 ) -> None:
-    """Write the numbers of comparisons of different data, and in `folder` their page."""
+    """Write the numbers of comparisons of different data, and their page."""
     rows = list(flat_rows([comparison.to_json() for comparison in comparisons]))
-    numbers = RESULTS / f"{name}.json"
-    numbers.write_text(rows_to_json(rows), encoding="utf-8")
-    link = Path(os.path.relpath(numbers, folder)).as_posix()
-    (folder / f"{name}.md").write_text(page(link, text, command, rows, parts), encoding="utf-8")
+    numbers = f"{name}.json"
+    (RESULTS / numbers).write_text(rows_to_json(rows), encoding="utf-8")
+    written = page(numbers, text, command, rows, parts)
+    (RESULTS / f"{name}.md").write_text(written, encoding="utf-8")
     print(*(comparison.table(parts[-1]) for comparison in comparisons), sep="\n\n")
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from benchmarks.studies import study
-from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import LinearRanker, compare_rankers, make_cubic
 from gbrank.evaluation import Comparison, Dataset
 
@@ -49,7 +49,7 @@ def test_page_and_numbers(
     """Every row of the summaries stands in both, the baseline without a difference."""
     monkeypatch.setattr(study, "RESULTS", tmp_path)
     text, command = "# A study\n\nOf two.\n", "python -m toy"
-    study.publish("toy", text, command, [comparison], folder=tmp_path)
+    study.publish("toy", text, command, [comparison])
     rows = json.loads((tmp_path / "toy.json").read_text(encoding="utf-8"))
     assert len(rows) == 2 * 3 * 2 * 2  # parts, data sets with both together, measures, rankers
     page = (tmp_path / "toy.md").read_text(encoding="utf-8")
@@ -93,8 +93,7 @@ def test_parquet_documents(tmp_path: Path) -> None:
 def test_pages_show_the_numbers(name: str) -> None:
     """Each page that is kept is made of the numbers that are kept, to the rounding."""
     rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    folder = SITE if (SITE / f"{name}.md").exists() else RESULTS
-    page = (folder / f"{name}.md").read_text(encoding="utf-8")
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     lines = [line for line in page.splitlines() if line.startswith("| `")]
     shown = rows[-len(lines) :]  # some pages leave out the validation queries
     for line, row in zip(lines, shown, strict=True):
@@ -103,11 +102,10 @@ def test_pages_show_the_numbers(name: str) -> None:
         assert float(mean) == pytest.approx(row["mean"], abs=6e-5)
 
 
-@pytest.mark.skipif(not SITE.exists(), reason="docs/ is not beside the tests")
 def test_larger_shows_its_numbers() -> None:
     """Each ranker's value at convergence and in equal seconds, by data set."""
     rows = json.loads((RESULTS / "larger.json").read_text(encoding="utf-8"))
-    page = (SITE / "larger.md").read_text(encoding="utf-8")
+    page = (RESULTS / "larger.md").read_text(encoding="utf-8")
     shown = {}
     for block in re.split(r"^\*(?=\w.*\*:$)", page, flags=re.MULTILINE)[1:]:
         for line in block.splitlines():
