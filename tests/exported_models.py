@@ -1,4 +1,4 @@
-"""Models and documents that the tests of exports share, and the readers' scores.
+"""Models and documents that the tests of exports share, and the engines' scores.
 
 Documents hold single-precision numbers, as engines keep them.
 """
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines import ENGINES, F
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from gbrank import GBRanker, export_model
 from gbrank.export.formats import FORMATS
-from gbrank.export.readers import F
 
 Vector = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ expresses_categories = pytest.mark.parametrize(
 
 
 def exported(ranker: GBRanker, format: str, X: Any, path: Path, **options: Any) -> Vector:
-    """Return the scores that the reader of a format gives."""
+    """Return the scores that the engine of a format gives."""
     if FORMATS[format].named:
         options.setdefault("feature_names", names_in(format))
     export_model(ranker, path, format, **options)
@@ -85,12 +85,12 @@ def names_in(format: str) -> list[str]:
 
 def scores_in(path: Path, format: str, X: Any, names: list[str]) -> Vector:
     """Return the scores of a file."""
-    return FORMATS[format].read(path.read_bytes(), names).scores(X)
+    return ENGINES[format](path.read_bytes(), names).scores(X)
 
 
 def assert_same(
     ranker: GBRanker, format: str, X: Any, path: Path, read_as: Any = None, **options: Any
 ) -> None:
-    """Assert that the reader of a format gives the ranker's scores."""
+    """Assert that the engine of a format gives the ranker's scores."""
     read = exported(ranker, format, X if read_as is None else read_as, path, **options)
     assert_allclose(read, ranker.predict(X), atol=1e-5, rtol=0)

@@ -61,17 +61,7 @@ def splits(tree: Tree) -> Iterator[Split]:
             todo += [node.right, node.left]
 
 
-def n_levels(tree: Tree) -> int:
-    """Return how many splits are above the lowest leaf."""
-    depth, level = -1, [tree]
-    while level:
-        depth += 1
-        parents = [node for node in level if not isinstance(node, Leaf)]
-        level = [child for node in parents for child in (node.left, node.right)]
-    return depth
-
-
-def with_splits(tree: Tree, change: Callable[[Split], Split]) -> Tree:
+def with_splits(tree: Tree, change: Callable[[Split], Tree]) -> Tree:
     """Return a tree in which every split is changed."""
     if isinstance(tree, Leaf):
         return tree

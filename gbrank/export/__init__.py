@@ -1,6 +1,5 @@
 """Models in the formats that search engines and inference libraries load."""
 
-from gbrank.export.exporting import export_model
-from gbrank.export.verifying import Verification, verify_export
+from gbrank.export.exporting import Verification, export_model, verify_export
 
 __all__ = ["Verification", "export_model", "verify_export"]

@@ -1,16 +1,18 @@
 """Elasticsearch's own learning to rank: the body of a request that creates a trained model.
 
-Elasticsearch compares in double precision; all features are scores of queries, in single.
+Elasticsearch compares in double precision; all features are scores of queries, in single. The
+classes that read the body are EnsembleInferenceModel, TreeInferenceModel and WeightedSum.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gbrank.boosters.tree import LARGEST, Leaf, Threshold, Tree
+from gbrank.boosters.tree import LARGEST, Leaf, Split, Threshold, Tree, at_most
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import refuse_twice
 from gbrank.export.forest import Forest
+from gbrank.export.trees import expect, read_tree
 
 Extractors: TypeAlias = Sequence[Mapping[str, Any]]
 
@@ -34,6 +36,29 @@ def write_elasticsearch(
         "definition": {"trained_model": {"ensemble": ensemble}},
     }
     return json.dumps(content, allow_nan=False).encode()
+
+
+def read_elasticsearch(content: bytes, forest: Forest) -> list[Tree]:
+    """Return the trees of a body."""
+    ensemble = json.loads(content)["definition"]["trained_model"]["ensemble"]
+    expect(ensemble["aggregate_output"] == {"weighted_sum": {}}, "a sum")
+    return [_read(model["tree"], forest.features) for model in ensemble["trained_models"]]
+
+
+def _read(tree: dict[str, Any], features: list[str]) -> Tree:
+    nodes = tree["tree_structure"]
+    expect([node["node_index"] for node in nodes] == [*range(len(nodes))], "nodes by number")
+
+    def split(node: Any) -> Split:
+        feature, *children = (node[key] for key in ("split_feature", "left_child", "right_child"))
+        expect(feature >= 0 and min(children) > node["node_index"], "nodes before their children")
+        expect(node["decision_type"] == "lte", "at most, in every node")
+        column = features.index(tree["feature_names"][feature])
+        left, right = (nodes[child] for child in children)
+        threshold = at_most(node["threshold"])
+        return Threshold(column, node["default_left"], left, right, threshold)
+
+    return read_tree(nodes[0], "leaf_value", split)
 
 
 def _nodes(tree: Tree) -> list[dict[str, Any]]:
@@ -61,21 +86,19 @@ def _nodes(tree: Tree) -> list[dict[str, Any]]:
     return nodes
 
 
-def _checked(extractors: Extractors, forest: Forest) -> Any:
-    """Return extractors as JSON has them, one for each feature."""
+def _checked(extractors: Extractors, forest: Forest) -> Extractors:
+    """Return extractors, one for each feature."""
+    extractors = [*extractors]
     try:
-        content = json.loads(json.dumps([*extractors], allow_nan=False))
-        queries = [
-            one["query_extractor"]["feature_name"]
-            for one in content
-            if isinstance(one["query_extractor"]["query"], dict)
-        ]
+        json.dumps(extractors)
+        queries = [one["query_extractor"] for one in extractors]
+        names = [query["feature_name"] for query in queries if query["query"]]
     except (KeyError, TypeError, ValueError) as error:
         form = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
         raise ArgumentTypeError("extractors", f"must be {form}", repr(error)) from None
-    if wrong := set(queries) ^ set(forest.features):
+    if wrong := set(names) ^ set(forest.features):
         raise ArgumentError(
             "extractors", "must have a query for each feature", repr(min(wrong, key=str))
         )
-    refuse_twice("extractors", queries)
-    return content
+    refuse_twice("extractors", names)
+    return extractors

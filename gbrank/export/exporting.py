@@ -1,17 +1,31 @@
-"""Writing a ranker in another format."""
+"""Writing a ranker in another format, and the check of the file: it gives the ranker's scores."""
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from gbrank.common.argument_error import ArgumentError
+import numpy as np
+
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.checks import check_choice, quoted
 from gbrank.common.files import replace_file
+from gbrank.data.schema import as_dense
 from gbrank.export.elasticsearch import Extractors
-from gbrank.export.forest import FeatureNames
-from gbrank.export.formats import format_of
-from gbrank.export.refusals import expressible
-from gbrank.export.verifying import FileCheck, named_forest
+from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
+from gbrank.export.formats import Format, format_of
+from gbrank.export.refusals import LIGHTGBM_ZERO, expressible
+from gbrank.export.trees import leaves, rows_beside
+from gbrank.fit.arguments import TableLike
 from gbrank.ranker import GBRanker
+
+N_ROWS = 2000  # that try splits
+UNIT = 2.0**-24  # half of the distance of two numbers of single precision beside 1
+Predict: TypeAlias = Callable[[Matrix], Vector]  # of rows of numbers, and codes of categories
 
 
 def export_model(
@@ -82,8 +96,166 @@ def export_model(
         if not format.startswith("elasticsearch"):
             raise ArgumentError("extractors", "must be None", f"some with format={format!r}")
         write = partial(write, extractors=extractors)
-    forest = named_forest(ranker, path, format, feature_names, missing_as_zero)
-    content = write(expressible(forest, format, chosen))
+    forest = exportable(ranker, path, chosen, feature_names, missing_as_zero)
+    content = write(forest)
     if verify:
-        FileCheck(content, forest, format, ranker, missing_as_zero).run()
+        verified(content, forest, chosen, scores_of(ranker, missing_as_zero))
     replace_file(Path(path), content)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How near the scores of an exported file are to those of its ranker.
+
+    Attributes
+    ----------
+    n_rows : int
+        On how many rows they were compared.
+    difference : float
+        The largest difference.
+    row : dict of str to float
+        The row on which it is, by the names of the features; categories are codes.
+    """
+
+    n_rows: int
+    difference: float
+    row: dict[str, float]
+
+
+def verify_export(
+    ranker: GBRanker,
+    path: str | os.PathLike[str],
+    format: str,
+    *,
+    feature_names: FeatureNames | None = None,
+    missing_as_zero: bool = False,
+    X: TableLike | None = None,
+) -> Verification:
+    """Read an exported file as its engine does, and compare its scores with the ranker's.
+
+    The trees must be the ranker's: each split and leaf, as the engine holds them. On 2,000 rows of
+    thresholds, the next numbers in the precision of the format, zeros, missing values and
+    categories with an unknown one, and on X, the scores may differ by ``2 (n_trees + 1) 2**-24
+    Σ|leaf|``, which is what sums in single precision explain.
+
+    Parameters
+    ----------
+    ranker : GBRanker
+    path : path
+        The file.
+    format, feature_names, missing_as_zero
+        What `export_model` was told.
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features), optional
+        More rows. Their numbers are rounded as the engine holds them, for both.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    ValueError
+        If a tree differs, or a score; it names the row. If the file is not in the format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank import GBRanker, export_model, make_cubic
+    >>> from gbrank.export import verify_export
+    >>> X, y, qid = make_cubic(20, n_documents=10, n_features=2, random_state=0)
+    >>> ranker = GBRanker(n_estimators=2, random_state=0).fit(X, y, qid=qid)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "model.json")
+    ...     export_model(ranker, file, "opensearch")
+    ...     found = verify_export(ranker, file, "opensearch", X=X)
+    >>> found.difference < 1e-6
+    True
+    """
+    chosen = format_of(format)
+    forest = exportable(ranker, path, chosen, feature_names, missing_as_zero)
+    rows = None if X is None else as_dense(ranker._schema.transform(X))
+    content, predict = Path(path).read_bytes(), scores_of(ranker, missing_as_zero)
+    return verified(content, forest, chosen, predict, rows)
+
+
+def exportable(
+    ranker: GBRanker,
+    path: str | os.PathLike[str],
+    format: Format,
+    feature_names: FeatureNames | None,
+    missing_as_zero: bool,
+) -> Forest:
+    """Return the trees of a ranker as they are to be written, or refuse them."""
+    if not isinstance(ranker, GBRanker):
+        raise ArgumentTypeError("ranker", "must be a GBRanker", repr(ranker))
+    if feature_names is not None and not format.named:
+        demand = f"must be None for {format.name}, which goes by the order of the columns"
+        raise ArgumentError("feature_names", demand)
+    check_choice(missing_as_zero, "missing_as_zero", [False, True])
+    forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
+    if missing_as_zero:
+        forest = forest.changed(lambda split: replace(split, missing_left=split.zero_left))
+    return format.prepare(expressible(forest, format))
+
+
+def scores_of(ranker: GBRanker, missing_as_zero: bool) -> Predict:
+    """Return the ranker's scores, as a function of rows of numbers and codes."""
+    categories = ranker._schema.categories
+
+    def predict(X: Matrix) -> Vector:
+        rows: Any = np.nan_to_num(X) if missing_as_zero else X
+        if categories:
+            rows, codes = rows.astype(object), rows
+            for column, known in categories.items():
+                rows[:, column] = [None if c != c else known[int(c)] for c in codes[:, column]]
+        return ranker.predict(rows)
+
+    return predict
+
+
+def verified(
+    content: bytes, forest: Forest, format: Format, predict: Predict, X: Matrix | None = None
+) -> Verification:
+    """Compare the trees of a file with a forest, and their sums with the scores of rows."""
+    try:
+        trees = format.trees(content, forest)
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:  # a file may hold anything
+        demand = f"must be a file of format {format.name}"
+        raise ArgumentError("path", demand, quoted(error)) from error
+    held = forest.changed(format.held)
+    if len(trees) != len(held.trees):
+        raise ArgumentError("path", f"must have {len(held.trees)} trees", str(len(trees)))
+    if wrong := [n for n, (a, b) in enumerate(zip(held.trees, trees, strict=True), 1) if a != b]:
+        demand = f"must have the ranker's trees, of which tree {wrong[0]} is another"
+        raise ArgumentError("path", demand)
+    rows = rows_beside(held, format.precision, N_ROWS)
+    if X is not None:
+        clipped = np.clip(X, -format.largest, format.largest)
+        rows = np.concatenate([rows, clipped.astype(format.precision)])
+    rows[np.abs(rows) <= LIGHTGBM_ZERO] = 0.0
+    return _compared(rows, forest, held, predict)
+
+
+def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> Verification:
+    """Return how far the sums of trees are from scores; refuse more than rounding explains."""
+    known = rows.copy()  # to the ranker, unknown categories are missing
+    for column, categories in forest.categories.items():
+        known[known[:, column] >= len(categories), column] = np.nan
+    exact, sizes, sums = np.zeros((3, len(rows)))
+    for ours, theirs in zip(forest.trees, held.trees, strict=True):
+        values = leaves(ours, known)
+        exact, sizes, sums = exact + values, sizes + np.abs(values), sums + leaves(theirs, rows)
+    scores = predict(known)
+    differences = np.abs(scores - sums)
+    # Single precision explains the sums; thresholds that the format cannot hold, the rest.
+    allowed = 2 * (len(held.trees) + 1) * UNIT * sizes + np.abs(sums - exact)
+    wrong = ~(differences <= allowed)
+    worst = int(np.argmax(np.where(wrong, inf, differences)))
+    row = dict(zip(forest.features, rows[worst].tolist(), strict=True))
+    if wrong[worst]:
+        demand = f"must give the ranker's score, {scores[worst]}, for the row {row}"
+        raise ArgumentError("path", demand, str(sums[worst]))
+    return Verification(len(rows), float(differences[worst]), row)

@@ -1,4 +1,4 @@
-"""What is exported: the trees of a ranker, with the names of its features."""
+"""Forests: the trees of a ranker, with the names of its features."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,12 +6,11 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters.tree import Leaf, Split, Tree, n_levels, splits, with_splits
+from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import refuse_twice
 from gbrank.ranker import GBRanker
 
-DEEPEST = 300  # levels of a tree; many readers of JSON take 1,000 of their own
 FeatureNames = Sequence[str] | Mapping[str, str]
 
 
@@ -29,7 +28,7 @@ class Forest:
         for tree in self.trees:
             yield from splits(tree)
 
-    def changed(self, change: Callable[[Split], Split]) -> "Forest":
+    def changed(self, change: Callable[[Split], Tree]) -> "Forest":
         """Return the forest with every split changed."""
         return replace(self, trees=[with_splits(tree, change) for tree in self.trees])
 
@@ -38,9 +37,6 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     """Return the trees of a ranker, after those of its `init_`."""
     fitted = ranker._fitted
     trees = fitted.model.trees() or [Leaf(0.0)]
-    if (depth := max(map(n_levels, trees))) > DEEPEST:
-        demand = f"must be at most {DEEPEST} for the model to be exported"
-        raise ArgumentError("max_depth", demand, f"a tree of {depth} levels")
     forest = Forest(name, features, trees, fitted.schema.categories)
     if fitted.init is None:
         return forest
@@ -57,22 +53,22 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     return Forest(name, features, start.trees + forest.trees, forest.categories)
 
 
-def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:
+def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
     """Return the name of each feature."""
     check_is_fitted(ranker)
-    own = ranker._schema.feature_names
-    if isinstance(given, str | set | frozenset) or not (given is None or hasattr(given, "__len__")):
-        raise ArgumentTypeError("feature_names", "must be a list of names", repr(given))
-    if isinstance(given, Mapping):
-        if unknown := [name for name in given if name not in own]:
-            raise ArgumentError(
-                "feature_names", f"must rename columns of X ({own})", repr(unknown[0])
-            )
-        given = [given.get(name, name) for name in own]
-    names = own if given is None else list(given)
+    columns = ranker._schema.feature_names
+    names = columns if feature_names is None else feature_names
+    if isinstance(names, str | set | frozenset) or not hasattr(names, "__len__"):
+        raise ArgumentTypeError("feature_names", "must be a list of names", repr(names))
+    if isinstance(names, Mapping):
+        if unknown := [name for name in names if name not in columns]:
+            demand = f"must rename columns of X ({columns})"
+            raise ArgumentError("feature_names", demand, repr(unknown[0]))
+        names = [names.get(name, name) for name in columns]
+    names = list(names)
     if wrong := [name for name in names if not isinstance(name, str) or not name]:
         raise ArgumentTypeError("feature_names", "must hold texts, not empty ones", repr(wrong[0]))
-    if len(names) != len(own):
-        raise ArgumentError("feature_names", f"must have {len(own)} entries", str(len(names)))
+    if len(names) != len(columns):
+        raise ArgumentError("feature_names", f"must have {len(columns)} entries", str(len(names)))
     refuse_twice("feature_names", names)
     return names

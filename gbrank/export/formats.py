@@ -1,23 +1,23 @@
 """The formats: for each, what it can express, what writes it and what reads it."""
 
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
 
-from gbrank.boosters.tree import LARGEST, at_most
+from gbrank.boosters.tree import Membership, Split, Tree, at_most, with_splits
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
-from gbrank.export import readers
-from gbrank.export.elasticsearch import write_elasticsearch
-from gbrank.export.onnx import write_onnx
-from gbrank.export.opensearch import write_opensearch
-from gbrank.export.solr import reached_by_solr, write_solr
-from gbrank.export.vespa import write_vespa
+from gbrank.export.elasticsearch import read_elasticsearch, write_elasticsearch
+from gbrank.export.forest import Forest
+from gbrank.export.onnx import prepare_onnx, read_onnx, write_onnx
+from gbrank.export.opensearch import read_opensearch, write_opensearch
+from gbrank.export.solr import reached_by_solr, read_solr, write_solr
+from gbrank.export.vespa import prepare_vespa, read_vespa, write_vespa
 
 
 @dataclass(frozen=True)
@@ -26,69 +26,81 @@ class Format:
 
     summary: str  # what the format is, and who loads it
     write: Callable[..., bytes]  # returns the content of the file of a forest
-    read: readers.Reader
+    read: Callable[[bytes, Forest], list[Tree]]  # the trees of a file, as the engine walks them
+    prepare: Callable[[Forest], Forest] = lambda forest: forest  # into an equal one for the engine
     named: bool = True  # whether features go by name, or else by position
     expressions: bool = False  # whether names are read as expressions
     categories: Literal["", "codes", "texts"] = ""  # what splits by category compare, if there are
-    missing: Literal["own", "zero", "right"] = "own"  # where a split sends missing values
-    double: bool = False  # whether features are numbers in double precision
+    missing: Literal["either", "zero", "right"] = "either"  # where a split sends missing values
+    precision: type[np.floating[Any]] = np.float32  # of features
     less: bool = False  # whether documents go left if they are less than a number, not at most
     reached: Callable[[float], float] = at_most  # the largest number that goes left of a threshold
-    nearest: float = 0.0  # numbers that are not further from 0 may be taken for it
-    leaf: type[np.floating[Any]] = np.float64  # what holds the value of a leaf
     # What is different in versions of the engine, each from the one that is said; without a
     # version, the newest is meant.
     versions: Mapping[tuple[int, ...], Mapping[str, Any]] = field(default_factory=dict)
+    name: str = field(default="", compare=False)  # as a user writes it
 
     @property
     def largest(self) -> float:
         """The largest of its numbers."""
-        return sys.float_info.max if self.double else LARGEST
+        return float(np.finfo(self.precision).max)
 
+    def held(self, split: Split) -> Split:
+        """Return a split as a file has it: its threshold is one of the format."""
+        if isinstance(split, Membership):
+            return replace(split, categories=tuple(sorted(split.categories)))
+        beyond = split.threshold < -self.largest
+        return replace(split, threshold=-inf if beyond else self.reached(split.threshold))
 
-def _plugin(missing: Literal["zero", "right"]) -> Mapping[str, Any]:
-    return {"missing": missing, "read": partial(readers.read_plugin, missing=missing)}
+    def trees(self, content: bytes, forest: Forest) -> list[Tree]:
+        """Return the trees of a file; missing values go where the engine sends them."""
+
+        def sent(split: Split) -> Split:
+            return replace(split, missing_left=self.missing == "zero" and split.zero_left)
+
+        trees = self.read(content, forest)
+        return trees if self.missing == "either" else [with_splits(tree, sent) for tree in trees]
 
 
 FORMATS = {
     "elasticsearch": Format(
         "a trained model (JSON), for Elasticsearch's own learning to rank, 8.13 and later",
         write_elasticsearch,
-        readers.read_elasticsearch,
+        read_elasticsearch,
         versions={(8, 13): {"write": partial(write_elasticsearch, with_input=True)}, (8, 15): {}},
     ),
     "opensearch": Format(
         "model/xgboost+json, for the LTR plugins of OpenSearch and Elasticsearch",
         write_opensearch,
-        readers.read_plugin,
+        read_opensearch,
         less=True,
-        versions={(2,): _plugin("zero"), (3, 3): _plugin("right"), (3, 8): {}},
+        versions={(2,): {"missing": "zero"}, (3, 3): {"missing": "right"}, (3, 8): {}},
     ),
     "solr": Format(
         "MultipleAdditiveTreesModel (JSON), for Solr",
         write_solr,
-        readers.read_solr,
+        read_solr,
         reached=reached_by_solr,
-        nearest=1.2e-13,
         versions={(6, 4): {"missing": "zero"}, (9, 2): {}},
     ),
     "vespa-lightgbm": Format(
         "LightGBM's JSON as Vespa reads it",
         write_vespa,
-        readers.read_vespa,
+        read_vespa,
+        prepare_vespa,
         expressions=True,
         categories="texts",
-        double=True,
+        precision=np.float64,
         less=True,
         reached=float,
     ),
     "onnx": Format(
         "an ONNX graph of one TreeEnsemble, for ONNX Runtime",
         write_onnx,
-        readers.ReadOnnx,
+        read_onnx,
+        prepare_onnx,
         named=False,
         categories="codes",
-        leaf=np.float32,
     ),
 }
 
@@ -98,14 +110,15 @@ def format_of(name: str) -> Format:
     base, _, version = str(name).partition(":")
     if base not in FORMATS:
         raise unknown_name("format", base, FORMATS)
-    format = FORMATS[base]
+    format = replace(FORMATS[base], name=name)
     if base == name:
         return format
-    if not format.versions:
-        raise ArgumentError("format", f"must be {base!r}, without a version", repr(name))
-    number = tuple(map(int, re.findall(r"\d+", version)))
-    found = [changes for since, changes in format.versions.items() if since <= number]
-    if not found or not re.fullmatch(r"\d+(\.\d+)*", version):
-        first = ".".join(map(str, next(iter(format.versions))))
-        raise ArgumentError("format", f"must be of version {first} or later", repr(name))
-    return replace(format, **found[-1])
+    number = version.split(".") if re.fullmatch(r"\d+(\.\d+)*", version) else ()
+    changes = [
+        change for since, change in format.versions.items() if since <= tuple(map(int, number))
+    ]
+    if not changes:
+        first = ".".join(map(str, next(iter(format.versions), ())))
+        demand = f"of version {first} or later" if first else f"{base!r}, without a version"
+        raise ArgumentError("format", f"must be {demand}", repr(name))
+    return replace(format, **changes[-1])

@@ -1,6 +1,9 @@
 """An ONNX graph: the operator TreeEnsemble of ai.onnx.ml 5, on single-precision features."""
 
 from collections import defaultdict
+from dataclasses import replace
+from itertools import takewhile
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -8,23 +11,36 @@ import numpy as np
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
 from gbrank.common.extras import needed
 from gbrank.export.forest import Forest
+from gbrank.export.trees import expect
 
 AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
+TENSORS = {"nodes_modes", "nodes_splits", "leaf_weights", "membership_values"}
 ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.21
 
 
 Attributes: TypeAlias = dict[str, list[Any]]  # the operator's attributes, column by column
 
 
-def _add_tree(table: Attributes, tree: Tree) -> None:
-    """Add a tree; one without splits gets a split with the same leaf on both sides."""
-    # ONNX Runtime (at least 1.21 and 1.23) misreads any tree but the first whose root has a
-    # leaf on the true side only: such trees get a new root that sends all to the true side.
-    if isinstance(tree, Leaf):
-        tree = Threshold(0, True, tree, tree, threshold=0.0)
-    elif isinstance(tree.left, Leaf) and not isinstance(tree.right, Leaf):
-        tree = Threshold(0, True, tree, Leaf(0.0), threshold=np.inf)
-    table["tree_roots"].append(_add(table, tree))
+def prepare_onnx(forest: Forest) -> Forest:
+    """Return an equal forest, with leaves in single precision, that ONNX Runtime reads right.
+
+    ONNX Runtime (at least 1.21 and 1.23) misreads any tree but the first whose root has a leaf on
+    the true side only: such trees get a new root that sends all to the true side. A leaf alone gets
+    a split with the same leaf on both sides.
+    """
+
+    def single(tree: Tree) -> Tree:
+        return Leaf(float(np.float32(tree.value))) if isinstance(tree, Leaf) else tree
+
+    def rooted(tree: Tree) -> Tree:
+        if isinstance(tree, Leaf):
+            return Threshold(0, True, single(tree), single(tree), threshold=0.0)
+        if isinstance(tree.left, Leaf) and not isinstance(tree.right, Leaf):
+            return Threshold(0, True, tree, Leaf(0.0), threshold=np.inf)
+        return tree
+
+    forest = forest.changed(lambda s: replace(s, left=single(s.left), right=single(s.right)))
+    return replace(forest, trees=[*map(rooted, forest.trees)])
 
 
 def _add(table: Attributes, tree: Tree) -> int:
@@ -55,10 +71,10 @@ def write_onnx(forest: Forest) -> bytes:
     helper, types = needed("onnx.helper", "export"), needed("onnx", "export").TensorProto
     table: Attributes = defaultdict(list)
     for tree in forest.trees:
-        _add_tree(table, tree)
+        table["tree_roots"].append(_add(table, tree))
     attributes: dict[str, Any] = dict(table)
     kinds = {"nodes_modes": types.UINT8}
-    for name in {*table} & {"nodes_modes", "nodes_splits", "leaf_weights", "membership_values"}:
+    for name in {*table} & TENSORS:
         kind = kinds.get(name, types.FLOAT)
         attributes[name] = helper.make_tensor(name, kind, [len(table[name])], table[name])
     attributes["leaf_targetids"] = [0] * len(table["leaf_weights"])
@@ -76,3 +92,33 @@ def write_onnx(forest: Forest) -> bytes:
     )
     needed("onnx.checker", "export").check_model(model)
     return bytes(model.SerializeToString())
+
+
+def read_onnx(content: bytes, forest: Forest) -> list[Tree]:
+    """Return the trees of a file."""
+    (node,) = needed("onnx", "export").load_from_string(content).graph.node
+    expect(node.op_type == "TreeEnsemble", "a TreeEnsemble")
+    value = needed("onnx.helper", "export").get_attribute_value
+    as_array = needed("onnx.numpy_helper", "export").to_array
+    table = {field.name: value(field) for field in node.attribute}
+    for name in {*table} & TENSORS:
+        table[name] = as_array(table[name]).tolist()
+    members = iter(table.get("membership_values", []))
+    table["members"] = [
+        tuple(map(int, takewhile(isfinite, members))) if mode == MEMBER else ()
+        for mode in table["nodes_modes"]
+    ]
+    return [_tree(table, False, root) for root in table["tree_roots"]]
+
+
+def _tree(table: Attributes, is_leaf: bool, place: int) -> Tree:
+    expect(place >= 0, "nodes by number")
+    if is_leaf:
+        return Leaf(table["leaf_weights"][place])
+    left = _tree(table, table["nodes_trueleafs"][place], table["nodes_truenodeids"][place])
+    right = _tree(table, table["nodes_falseleafs"][place], table["nodes_falsenodeids"][place])
+    column = table["nodes_featureids"][place]
+    missing_left = bool(table["nodes_missing_value_tracks_true"][place])
+    if table["nodes_modes"][place] == MEMBER:
+        return Membership(column, missing_left, left, right, table["members"][place])
+    return Threshold(column, missing_left, left, right, table["nodes_splits"][place])

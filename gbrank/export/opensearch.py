@@ -1,14 +1,18 @@
 """XGBoost's dump of trees as JSON, which the LTR plugins of OpenSearch and Elasticsearch read.
 
-A document goes to "yes" if its value, in single precision, is less than the "split_condition".
+A document goes to "yes" if its value, in single precision, is less than the "split_condition". The
+classes that read it are XGBoostJsonParser and NaiveAdditiveDecisionTree.
 """
 
 import json
 from itertools import count
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Threshold, Tree, above
+import numpy as np
+
+from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, above
 from gbrank.export.forest import Forest
+from gbrank.export.trees import expect, read_tree
 
 
 def write_opensearch(forest: Forest) -> bytes:
@@ -37,3 +41,17 @@ def _node(
             _node(tree.right, features, right, depth + 1, unused),
         ],
     }
+
+
+def read_opensearch(content: bytes, forest: Forest) -> list[Tree]:
+    """Return the trees of a file."""
+
+    def split(node: Any) -> Split:
+        left, right = node["children"]
+        ends = [left["nodeid"], right["nodeid"]]
+        expect(ends == [node["yes"], node["no"]] and node["missing"] in ends, "children by number")
+        below = np.nextafter(np.float32(node["split_condition"]), np.float32(-np.inf))
+        column, missing_left = forest.features.index(node["split"]), node["missing"] == node["yes"]
+        return Threshold(column, missing_left, left, right, threshold=float(below))
+
+    return [read_tree(root, "leaf", split) for root in json.loads(content)]

@@ -1,4 +1,4 @@
-"""What a format cannot express of a forest."""
+"""Refusals of models that a format cannot express."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from gbrank.boosters.tree import Membership, Split, Threshold
+from gbrank.boosters.tree import Membership, Split
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.words import WORDS
 from gbrank.export.forest import Forest
@@ -30,15 +30,30 @@ CALL = re.compile(
 FEATURE = re.compile(rf"(?!(true|false)$){NAME}{OUTPUTS}", re.ASCII)
 
 
-def expressible(forest: Forest, name: str, format: Format) -> Forest:
+MISSING = {
+    "zero": (
+        "reads missing values as zeros",
+        "If there are none, or zero is what they mean, set missing_as_zero.",
+    ),
+    "right": (
+        "sends all of them right",
+        "Take version 3.8 or later; or, if every document has every feature, say no version.",
+    ),
+}
+
+
+def expressible(forest: Forest, format: Format) -> Forest:
     """Return an equal forest whose thresholds the format can write, or refuse it."""
-    _refuse_texts(forest, name, format)
-    _refuse_splits(forest, name, format)
-    return forest.changed(partial(_within, format))
+    forest = forest.changed(partial(_within, format))
+    _refuse_names(forest, format)
+    _refuse_categories(forest, format)
+    _refuse_missing(forest, format)
+    _refuse_thresholds(forest, format)
+    return forest
 
 
 def _is_feature(name: str) -> bool:
-    """Say whether Vespa reads a name as a feature, and not as another expression."""
+    """Return whether Vespa reads a name as a feature, and not as another expression."""
     while (shorter := CALL.sub("_", name)) != name:  # the innermost calls
         name = shorter
     return FEATURE.fullmatch(name) is not None
@@ -64,59 +79,63 @@ def _within(format: Format, split: Split) -> Split:
     )
 
 
-def _refuse_texts(forest: Forest, name: str, format: Format) -> None:
+def _refuse_names(forest: Forest, format: Format) -> None:
     used = {forest.features[split.feature] for split in forest.splits()}
-    if wrong := sorted(one for one in used if format.expressions and not _is_feature(one)):
-        demand = f"must be features to {name}, such as price or bm25(title), and no expressions"
+    if format.expressions and (wrong := sorted(name for name in used if not _is_feature(name))):
+        demand = (
+            f"must be features to {format.name}, such as price or bm25(title), and no expressions"
+        )
         remedy = " Call one as a function of the rank profile, which may have any expression."
         raise ArgumentError("feature_names", demand, repr(wrong[0]), remedy)
-    named = {split.feature for split in forest.splits() if isinstance(split, Membership)}
-    for column in named if format.categories == "texts" else ():
+
+
+def _refuse_categories(forest: Forest, format: Format) -> None:
+    columns = {split.feature for split in forest.splits() if isinstance(split, Membership)}
+    if columns and not format.categories:
+        raise ValueError(
+            "format must have splits by category, as the model has of feature "
+            f"{forest.features[min(columns)]!r}; {format.name} has none. Encode the categories as "
+            "numbers, or choose another format."
+        )
+    for column in columns if format.categories == "texts" else ():
         texts = Counter(map(str, forest.categories.get(column, [])))
         if wrong := [text for text, n in texts.items() if n > 1 or set(text) & MARKS]:
             raise ValueError(
                 f"format must hold the model's categories, as {wrong[0]!r} of feature "
-                f"{forest.features[column]!r}; to {name} they are texts that differ, without "
-                '", \\ and |.'
+                f"{forest.features[column]!r}; to {format.name} they are texts that differ, "
+                'without ", \\ and |.'
             )
 
 
-def _refuse_splits(forest: Forest, name: str, format: Format) -> None:
+def _refuse_missing(forest: Forest, format: Format) -> None:
+    if format.missing == "either":
+        return
+    to_zero, (engine, remedy) = format.missing == "zero", MISSING[format.missing]
+    for split in forest.splits():
+        if split.missing_left != (to_zero and split.zero_left):
+            raise ValueError(
+                "format must send missing values where the model does, as for feature "
+                f"{forest.features[split.feature]!r}; {format.name} {engine}. {remedy}"
+            )
+
+
+def _refuse_thresholds(forest: Forest, format: Format) -> None:
     thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
     for split in forest.splits():
-        feature = forest.features[split.feature]
-        if isinstance(split, Membership) and not format.categories:
-            raise ValueError(
-                f"format must have splits by category, as the model has of feature {feature!r}; "
-                f"{name} has none. Encode the categories as numbers, or choose another format."
-            )
-        if format.missing == "zero" and split.missing_left != split.zero_left:
-            raise ValueError(
-                f"format must tell missing values from zeros, as the model does for feature "
-                f"{feature!r}; {name} reads missing values as zeros. If there are none, or zero is "
-                "what they mean, set missing_as_zero."
-            )
-        if format.missing == "right" and _within(format, split).missing_left:
-            raise ValueError(
-                f"format must send missing values left where the model does, as for feature "
-                f"{feature!r}; {name} sends all of them right. Take version 3.8 or later; or, if "
-                "every document has every feature, say no version."
-            )
-        if not isinstance(split, Threshold):
-            continue
+        if isinstance(split, Membership) or _is_zero(split.threshold):
+            continue  # only numbers that are nearly 0 may go another way
         threshold, reached = split.threshold, format.reached(split.threshold)
-        if _is_zero(threshold):
-            continue  # only numbers as near to 0 as Format.nearest may go another way
         first = thresholds.setdefault((split.feature, reached), threshold)
         moved = abs(reached - threshold) if isfinite(threshold) else 0.0
         if first != threshold or moved > PRECISION * abs(threshold) + SMALLEST:
             raise ValueError(
                 f"format must hold the model's thresholds, as {threshold!r} for feature "
-                f"{feature!r}, which is {reached!r} in {name}. Train on a column that is "
-                "shifted and scaled to numbers around 1, or on X.astype('float32')."
+                f"{forest.features[split.feature]!r}, which is {reached!r} in {format.name}. Train "
+                "on a column that is shifted and scaled to numbers around 1, or on "
+                "X.astype('float32')."
             )
 
 
 def _is_zero(threshold: float) -> bool:
-    """Say whether a threshold lies beside 0: XGBoost's next number, or LightGBM's 1e-35."""
+    """Return whether a threshold lies beside 0: XGBoost's next number, or LightGBM's 1e-35."""
     return abs(threshold) < SMALLEST or abs(threshold) == LIGHTGBM_ZERO

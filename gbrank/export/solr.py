@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.tree import Leaf, Threshold, Tree, at_most
+from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, at_most
 from gbrank.export.forest import Forest
+from gbrank.export.trees import expect, read_tree
 
+CLASS = "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
 SLACK = np.float32(1e-6)
 
 
@@ -20,7 +22,7 @@ def write_solr(forest: Forest) -> bytes:
     missing_is_zero = all(split.missing_left == split.zero_left for split in forest.splits())
     used = {split.feature for split in forest.splits()}
     content = {
-        "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
+        "class": CLASS,
         "name": forest.name,
         "features": [{"name": forest.features[column]} for column in sorted(used)],
         "params": {
@@ -46,6 +48,24 @@ def _node(tree: Tree, features: list[str], missing_is_zero: bool) -> dict[str, A
         "left": _node(tree.left, features, missing_is_zero),
         "right": _node(tree.right, features, missing_is_zero),
     }
+
+
+def read_solr(content: bytes, forest: Forest) -> list[Tree]:
+    """Return the trees of a file, in which numbers are texts."""
+    model = json.loads(content)
+    expect(model["class"] == CLASS, CLASS)
+    trees, asked = model["params"]["trees"], {feature["name"] for feature in model["features"]}
+    expect({tree["weight"] for tree in trees} == {"1"}, "weights of 1")
+    columns = {name: column for column, name in enumerate(forest.features) if name in asked}
+    missing_is_zero = model["params"].get("isNullSameAsZero", True)
+
+    def split(node: Any) -> Split:
+        threshold = float(np.float32(node["threshold"]) + SLACK)
+        missing_left = threshold >= 0 if missing_is_zero else node["missing"] == "left"
+        sides = node["left"], node["right"]
+        return Threshold(columns[node["feature"]], missing_left, *sides, threshold=threshold)
+
+    return [read_tree(tree["root"], "value", split) for tree in trees]
 
 
 def reached_by_solr(threshold: float) -> float:

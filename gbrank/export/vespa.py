@@ -2,7 +2,7 @@
 
 Vespa tests x < threshold, where LightGBM tests x ≤ threshold, both in double precision. Categories
 are strings, and stand in the splits: which columns Vespa gives the lists of "pandas_categorical"
-depends on its version.
+depends on its version. Its LightGBMParser reads the file.
 """
 
 import json
@@ -10,13 +10,30 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Membership, Tree
+from gbrank.boosters.tree import Leaf, Membership, Split, Threshold, Tree
 from gbrank.export.forest import Forest
+from gbrank.export.trees import expect, read_tree
+
+
+def prepare_vespa(forest: Forest) -> Forest:
+    """Return an equal forest: what is unknown is missing to the ranker, and goes right in Vespa."""
+
+    def change(split: Split) -> Tree:
+        if not isinstance(split, Membership):
+            return split
+        known = range(len(forest.categories.get(split.feature, ())))
+        if split.missing_left and known:
+            others = tuple(sorted({*known} - {*split.categories}))
+            split = Membership(split.feature, False, split.right, split.left, others)
+        # Vespa's list of no categories would hold the empty text.
+        return split if split.categories or split.missing_left else split.right
+
+    return forest.changed(change)
 
 
 def write_vespa(forest: Forest) -> bytes:
     """Return the content of the file."""
-    categories = {column: [*map(str, known)] for column, known in forest.categories.items()}
+    categories = _texts(forest)
     content = {
         "name": "tree",
         "objective": "regression",  # so that nothing is done to the sum
@@ -30,18 +47,38 @@ def write_vespa(forest: Forest) -> bytes:
     return json.dumps(content, allow_nan=False).encode()
 
 
+def read_vespa(content: bytes, forest: Forest) -> list[Tree]:
+    """Return the trees of a file."""
+    model, categories = json.loads(content), _texts(forest)
+    expect(model["objective"] == "regression", "an objective that changes nothing")
+    expect(model["feature_names"] == forest.features, f"the features {forest.features}")
+    expect(model["pandas_categorical"] == [], "no lists of categories")
+
+    def split(node: Any) -> Split:
+        column, missing_left = node["split_feature"], node["default_left"]
+        expect(column >= 0, "a feature's place")
+        sides = node["left_child"], node["right_child"]
+        if node["decision_type"] != "==":
+            below = math.nextafter(float(node["threshold"]), -math.inf)
+            return Threshold(column, missing_left, *sides, threshold=below)
+        texts, known = node["threshold"].split("||"), categories.get(column)
+        codes = sorted(known.index(text) if known else int(text) for text in texts)
+        return Membership(column, missing_left, *sides, categories=tuple(codes))
+
+    return [read_tree(tree["tree_structure"], "leaf_value", split) for tree in model["tree_info"]]
+
+
+def _texts(forest: Forest) -> dict[int, list[str]]:
+    """Return what codes stand for, as texts, by column."""
+    return {column: [*map(str, known)] for column, known in forest.categories.items()}
+
+
 def _node(tree: Tree, categories: Mapping[int, list[str]]) -> dict[str, Any]:
     if isinstance(tree, Leaf):
         return {"leaf_value": tree.value}
     decision: dict[str, Any]
     if isinstance(tree, Membership):
         known = categories.get(tree.feature)
-        if tree.missing_left and known:
-            # A text that is unknown is missing to the ranker, not to Vespa: it goes right in both.
-            others = sorted(set(range(len(known))) - set(tree.categories))
-            tree = Membership(tree.feature, False, tree.right, tree.left, tuple(others))
-        if not (tree.categories or tree.missing_left):
-            return _node(tree.right, categories)  # Vespa's list would hold the empty text
         # An empty text is first: Java drops it at the end of what it splits.
         texts = sorted(known[code] if known else str(code) for code in tree.categories)
         decision = {"decision_type": "==", "threshold": "||".join(texts)}

@@ -1,4 +1,4 @@
-"""Exported models: read back by other libraries, or by the readers of gbrank.export."""
+"""Exported models: read back by other libraries, or by engines as their sources say."""
 
 import itertools
 import json
@@ -11,6 +11,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 import treelite
+from engines import ENGINES
 from numpy.testing import assert_allclose, assert_array_equal
 
 from exported_models import (
@@ -33,8 +34,8 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.commands.cli import main
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
-from gbrank.export.onnx import write_onnx
-from gbrank.export.vespa import write_vespa
+from gbrank.export.onnx import prepare_onnx, write_onnx
+from gbrank.export.vespa import prepare_vespa, write_vespa
 
 
 @boosters
@@ -104,7 +105,9 @@ def test_trees_of_a_leaf_and_a_split() -> None:
     kinds = [split(), split(right=split()), split(left=split()), split(split(), split())]
     rows = np.random.default_rng(1).normal(size=(100, 1)).astype(np.float32)
     for trees in itertools.product(kinds, repeat=2):
-        session = onnxruntime.InferenceSession(write_onnx(Forest("", ["a"], list(trees), {})))
+        session = onnxruntime.InferenceSession(
+            write_onnx(prepare_onnx(Forest("", ["a"], list(trees), {})))
+        )
         (scores,) = session.run(["score"], {"features": rows})
         expected = [sum(value(tree, x) for tree in trees) for (x,) in rows.tolist()]
         assert_array_equal(scores[:, 0], expected)
@@ -178,8 +181,8 @@ def test_no_text_of_vespa_is_in_an_empty_list() -> None:
         (False, (0, 1), [1.0, 1.0, 2.0, 2.0, 2.0]),
     ):
         tree = Membership(0, missing_left, Leaf(1.0), Leaf(2.0), categories)
-        content = write_vespa(Forest("m", ["a"], [tree], {0: ["u", "v"]}))
-        read = FORMATS["vespa-lightgbm"].read(content, ["a"])
+        content = write_vespa(prepare_vespa(Forest("m", ["a"], [tree], {0: ["u", "v"]})))
+        read = ENGINES["vespa-lightgbm"](content, ["a"])
         assert read.scores(rows).tolist() == expected
 
 
@@ -244,5 +247,5 @@ def test_the_page_has_all_formats() -> None:
         _, features, missing, categories, *_ = row.split(" | ")
         format = FORMATS[name]
         assert features.startswith("by name") == format.named
-        assert missing.startswith("yes") == (format.missing == "own")
+        assert missing.startswith("yes") == (format.missing == "either")
         assert (categories == "yes") == bool(format.categories)

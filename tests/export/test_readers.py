@@ -1,19 +1,22 @@
-"""Readers, by tiny files whose scores are worked out by hand.
+"""Trees that are read from files, by tiny files whose scores are worked out by hand.
 
 Two trees of two features "a" and "b": the first is 1 where a goes left of 0.5, else 2 or 4 by b at
 -1; the second is 0.25 for all.
 """
 
 import json
-import sys
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from engines import ENGINES, F
 from onnx import helper
 
+from gbrank.boosters.tree import Threshold
+from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS, format_of
+from gbrank.export.trees import leaves
 
 NAMES = ["a", "b"]
 ROWS = np.array([
@@ -128,47 +131,49 @@ def test_every_format_is_here() -> None:
     assert {name.partition(":")[0] for name, *_ in CASES} == set(FORMATS)
 
 
+FOREST = Forest("m", NAMES, [], {})
+
+
 @pytest.mark.parametrize(("format", "file", "expected"), CASES)
 def test_scores(format: str, file: Any, expected: list[float]) -> None:
-    """On both sides of thresholds, on them, and where values are missing."""
+    """On both sides of thresholds, on them, and where values are missing; as the engine does."""
     content = file if isinstance(file, bytes) else json.dumps(file).encode()
-    read = format_of(format).read(content, NAMES)
-    assert read.n_trees == 2
-    assert read.scores(ROWS).tolist() == expected
-    assert (read.leaves(0, ROWS) + 0.25).tolist() == expected
-    assert read.leaves(1, ROWS).tolist() == [0.25] * len(ROWS)
+    first, second = format_of(format).trees(content, FOREST)
+    assert (leaves(first, ROWS) + 0.25).tolist() == expected
+    assert leaves(second, ROWS).tolist() == [0.25] * len(ROWS)
+    if ":" not in format:
+        assert ENGINES[format](content, NAMES).scores(ROWS).tolist() == expected
 
 
 def test_precision() -> None:
-    """Numbers are compared, and summed, as each engine does it."""
-    rows = np.array([[0.5 + 1e-12, 0.0], [0.5 - 1e-12, 0.0]])  # 0.5 in single precision
-    content = json.dumps(dump()).encode()
-    assert FORMATS["opensearch"].read(content, NAMES).scores(rows).tolist() == [4.25, 4.25]
-    vespa = FORMATS["vespa-lightgbm"].read
-    assert vespa(json.dumps(lightgbm()).encode(), NAMES).scores(rows).tolist() == [4.25, 1.25]
-    small = json.dumps([{"nodeid": 0, "leaf": leaf} for leaf in (1.0, 1e-9)]).encode()
-    assert FORMATS["opensearch"].read(small, NAMES).scores(rows[:1]).tolist() == [1.0]
-    trees = [{"tree_structure": {"leaf_value": leaf}} for leaf in (1.0, 1e-9)]
-    small = json.dumps(lightgbm() | {"tree_info": trees}).encode()
-    assert vespa(small, NAMES).scores(rows[:1]).tolist() == [1 + 1e-9]
+    """Thresholds are those of the engine's precision."""
+    for number, single, double in ((0.5 + 1e-12, 0.5, 0.5 + 1e-12), (0.1, F(0.1), 0.1)):
+        file = dump()
+        file[0]["split_condition"] = number
+        (root, _) = FORMATS["opensearch"].trees(json.dumps(file).encode(), FOREST)
+        assert isinstance(root, Threshold)
+        assert np.nextafter(F(root.threshold), F(np.inf)) == F(single)
+        model = lightgbm()
+        model["tree_info"][0]["tree_structure"]["threshold"] = number
+        (root, _) = FORMATS["vespa-lightgbm"].trees(json.dumps(model).encode(), FOREST)
+        assert isinstance(root, Threshold)
+        assert np.nextafter(root.threshold, np.inf) == double
 
 
 def test_categories_of_vespa() -> None:
     """Texts, one that is unknown, and a missing one, which goes where the split says."""
     model = lightgbm()
     split = model["tree_info"][0]["tree_structure"]["right_child"]
-    split |= {"decision_type": "==", "threshold": "u||w"}
+    split |= {"decision_type": "==", "threshold": "w||u"}
     rows = np.array([[1.0, word] for word in ("u", "v", "w", "x", None)], object)
+    codes = np.array([[1.0, code] for code in (0, 1, 2, 3, np.nan)])
+    forest = Forest("m", NAMES, [], {1: ["u", "v", "w"]})
     for default_left, last in ((True, 2.25), (False, 4.25)):
         split["default_left"] = default_left
-        read = FORMATS["vespa-lightgbm"].read(json.dumps(model).encode(), NAMES)
-        assert read.scores(rows).tolist() == [2.25, 4.25, 2.25, 4.25, last]
-
-
-def test_onnx_without_its_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reference of ONNX gives the same."""
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    assert FORMATS["onnx"].read(graph(), NAMES).scores(ROWS).tolist() == AT_MOST
+        content, expected = json.dumps(model).encode(), [2.25, 4.25, 2.25, 4.25, last]
+        assert ENGINES["vespa-lightgbm"](content, NAMES).scores(rows).tolist() == expected
+        (tree, _) = FORMATS["vespa-lightgbm"].trees(content, forest)
+        assert (leaves(tree, codes) + 0.25).tolist() == expected
 
 
 @pytest.mark.parametrize(

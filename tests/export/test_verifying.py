@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,14 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
+from engines import F
 
 from gbrank import GBRanker, export_model
-from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
-from gbrank.export import exporting, verify_export, verifying
+from gbrank.boosters.tree import Leaf, Membership, Threshold
+from gbrank.export import verify_export
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
-from gbrank.export.probes import Probes
-from gbrank.export.readers import F, ReadTrees
+from gbrank.export.trees import rows_beside
 
 N, D = 600, 4
 RNG = np.random.default_rng(0)
@@ -73,7 +74,7 @@ WORDS: dict[str, Words] = {
 
 def moved(number: Any, format: str) -> Any:
     """Return the next number that the format tells apart."""
-    if FORMATS[format].double:
+    if FORMATS[format].precision is np.float64:
         return float(np.nextafter(number, np.inf))
     step = float(np.nextafter(F(number), F(np.inf)))
     if format == "solr":
@@ -147,7 +148,7 @@ def test_one_change_is_found(booster: str, format: str, what: str, tmp_path: Pat
     ranker, path = fitted(booster, True), tmp_path / "model"
     export_model(ranker, path, format)
     content = path.read_bytes()
-    assert verify_export(ranker, path, format).n_rows > 400
+    assert verify_export(ranker, path, format).n_rows == 2000
     for number in range(12):
         tree, place = number % 8, 5 * number
         if format == "onnx":
@@ -155,7 +156,7 @@ def test_one_change_is_found(booster: str, format: str, what: str, tmp_path: Pat
         else:
             change = changed_json(content, format, what, tree, place)
         path.write_bytes(change)
-        with pytest.raises(ValueError, match=r"path must (give|be a file of format)"):
+        with pytest.raises(ValueError, match=r"path must (have the ranker's|be a file of)"):
             verify_export(ranker, path, format)
 
 
@@ -202,8 +203,10 @@ def test_a_wrong_writer_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Monke
     """The file appears after it was tried, unless nobody wants that."""
     ranker, path = fitted("lightgbm", True), tmp_path / "model"
     path.write_text("older")
-    monkeypatch.setattr(exporting, "expressible", lambda forest, *_: forest.changed(_wrong))
-    with pytest.raises(ValueError, match="path must give the ranker's leaf of tree 1"):
+    format = FORMATS["opensearch"]
+    wrong = replace(format, write=lambda forest: format.write(forest.changed(_wrong)))
+    monkeypatch.setitem(FORMATS, "opensearch", wrong)
+    with pytest.raises(ValueError, match="path must have the ranker's trees, of which tree 1"):
         export_model(ranker, path, "opensearch")
     assert path.read_text() == "older"
     export_model(ranker, path, "opensearch", verify=False)
@@ -232,40 +235,20 @@ def test_rows_of_a_user(tmp_path: Path) -> None:
     assert 0 <= found.difference < 1e-5
 
 
-def numbers(feature: int, threshold: float, left: Tree, right: Tree, missing: bool = True) -> Tree:
-    """Return a split by a number."""
-    return Threshold(feature, missing, left, right, threshold)
-
-
-def reached(tree: Tree, row: Any, path: str = "") -> Iterator[str]:
-    """Yield where a row comes by in a tree, as its turns from the root."""
-    yield path
-    if not isinstance(tree, Leaf):
-        value, is_member = row[tree.feature], isinstance(tree, Membership)
-        left = value in tree.categories if is_member else value <= tree.threshold
-        left = tree.missing_left if np.isnan(value) else left
-        yield from reached(tree.left if left else tree.right, row, path + ("L" if left else "R"))
-
-
-def test_rows_that_try_splits_come_to_both_of_their_sides() -> None:
-    """Where a split is by zero, by a feature that a split above it has bounded, or by codes.
-
-    What a split leaves open is zero in some rows and missing in others, and an unknown code, which
-    is the last, is among many.
-    """
+def test_rows_that_try_splits() -> None:
+    """Thresholds, the next numbers, zero, missing values, and all codes with an unknown one."""
     leaf = Leaf(1.0)
     by_codes = Membership(2, False, leaf, leaf, (0, 3))
-    bounded = numbers(0, 5.0, numbers(1, 3.0, leaf, leaf), by_codes)
-    beside = numbers(0, 0.0, leaf, numbers(1, 4.0, leaf, leaf), False)
-    tree = numbers(0, -1.0, bounded, beside)
-    forest = Forest("model", ["a", "b", "c"], [tree], {2: list(range(100))})
-    rows = Probes(forest, double=False).of(tree)
-    found = {path for row in rows for path in reached(tree, row)}
-    assert found == {"", "L", "LL", "LLL", "LLR", "R", "RL", "RR", "RRL", "RRR"}
-    alone = Forest("model", ["a", "b", "c"], [by_codes], {2: list(range(100))})
-    rows = Probes(alone, double=False).of(by_codes)
-    assert {0, 1, 2, 3, 100} <= set(rows[:, 2][~np.isnan(rows[:, 2])])
-    assert {repr(float(value)) for value in rows[:, 0]} == {"0.0", "nan"}
+    tree = Threshold(0, True, leaf, by_codes, 5.0)
+    forest = Forest("model", ["a", "b", "c"], [tree], {2: list(range(9))})
+    for precision in (np.float32, np.float64):
+        rows = rows_beside(forest, precision, 500)
+        assert rows.shape == (500, 3)
+        next_ones = [float(np.nextafter(precision(5), precision(end))) for end in (0, 9)]
+        for column, expected in ((0, {0.0, 5.0, *next_ones}), (1, {0.0}), (2, {*range(10)})):
+            values, missing = rows[:, column], np.isnan(rows[:, column])
+            assert {*values[~missing].tolist()} == expected
+            assert 20 < missing.sum() < 100
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.5, np.nan])
@@ -277,16 +260,16 @@ def test_scores_may_differ_as_sums_in_single_precision_do(
     params: dict[str, Any] = {"n_estimators": 1, "n_jobs": 1}
     ranker = GBRanker(**params, random_state=0).fit(X, Y, qid=QID)
     export_model(ranker, path, "vespa-lightgbm")
-    scores = ReadTrees.scores
+    scores = ranker.predict(X)
+    predict = GBRanker.predict
     monkeypatch.setattr(
-        ReadTrees, "scores", lambda file, X: scores(file, X) * (1 + factor * 2.0**-22)
+        GBRanker, "predict", lambda ranker, X: predict(ranker, X) * (1 + factor * 2.0**-22)
     )
-    monkeypatch.setattr(verifying, "BLOCK", 50)
     if factor != 0.5:
         with pytest.raises(ValueError, match="path must give the ranker's score"):
             verify_export(ranker, path, "vespa-lightgbm")
         return
     found = verify_export(ranker, path, "vespa-lightgbm", X=X)
     row = np.array([[*found.row.values()]])
-    assert found.difference == pytest.approx(2.0**-23 * abs(ranker.predict(row)[0]), rel=1e-3)
-    assert found.difference >= 2.0**-23 * np.abs(ranker.predict(X)).max() * 0.999
+    assert found.difference == pytest.approx(2.0**-23 * abs(predict(ranker, row)[0]), rel=1e-3)
+    assert found.difference >= 2.0**-23 * np.abs(scores).max() * 0.999

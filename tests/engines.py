@@ -1,7 +1,7 @@
-"""Readers of the formats, written from the engines' sources and not from our writers.
+"""Engines that evaluate exported files, written from their sources and not from our writers.
 
-A reader evaluates a file as the engine does, down to the comparison and the precision; the
-docstring says where that is written.
+Each evaluates a file as the engine does, down to the comparison and the precision; the docstring
+says where that is written. ONNX is run by its runtime.
 """
 
 import json
@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
-from gbrank.common.extras import needed
 
 DocumentRows: TypeAlias = NDArray[Any]  # numbers, or objects where some are texts
 # Of a node and rows: a leaf's value, or which rows go left, and both children.
@@ -147,34 +147,21 @@ def read_vespa(content: bytes, names: list[str]) -> Read:
 
 
 class ReadOnnx:
-    """A graph of one TreeEnsemble, run by ONNX's own evaluators: whole, or one tree alone."""
+    """A graph of one TreeEnsemble, run by ONNX Runtime."""
 
     def __init__(self, content: bytes, names: list[str]) -> None:
-        self._model = needed("onnx", "export").load_from_string(content)
-        self._whole = _run(self._model)
-        fields = {field.name: field for field in self._model.graph.node[0].attribute}
-        self._roots = fields["tree_roots"].ints
-        self._all = [*self._roots]
-        self.n_trees = len(self._all)
-
-    def leaves(self, tree: int, X: DocumentRows) -> Vector:
-        """Return the value of the leaf of each row in one tree."""
-        self._roots[:] = [self._all[tree]]
-        return _run(self._model)(X)
+        self._session = onnxruntime.InferenceSession(content)
 
     def scores(self, X: DocumentRows) -> Vector:
         """Return the output for each row."""
-        return self._whole(X)
+        (scores,) = self._session.run(None, {"features": X.astype(F)})
+        return scores[:, 0].astype(float)
 
 
-def _run(model: Any) -> Callable[[DocumentRows], Vector]:
-    """Return a graph as a function: by ONNX Runtime, or without it by the reference of ONNX."""
-    session: Any
-    try:
-        import onnxruntime
-    except ImportError:
-        session = needed("onnx.reference", "export").ReferenceEvaluator(model)
-    else:
-        providers = ["CPUExecutionProvider"]
-        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=providers)
-    return lambda X: session.run(None, {"features": X.astype(F)})[0][:, 0].astype(float)
+ENGINES: dict[str, Reader] = {
+    "elasticsearch": read_elasticsearch,
+    "opensearch": read_plugin,
+    "solr": read_solr,
+    "vespa-lightgbm": read_vespa,
+    "onnx": ReadOnnx,
+}
