@@ -1,6 +1,7 @@
 """Everything that a measure or an objective of your own needs.
 
-`custom_objective` makes an objective from a function of one query; `check_gradient` checks it.
+`custom_objective` makes an objective from a function of one query; `check_gradient` checks it,
+and `GradientWatch` records its gradients while trees are trained.
 
 A measure is a subclass of `Measure`, decorated with `register_measure`. A relaxation is a subclass
 of `MeasureObjective`, any other objective one of `KernelObjective`, both decorated with
@@ -9,6 +10,7 @@ of `MeasureObjective`, any other objective one of `KernelObjective`, both decora
 of each. `Vector`, `Positions` and `Matrix` are the arrays that structures of work arrays declare.
 """
 
+from gbrank.boosters.gradient_watch import GradientWatch, RoundGradients
 from gbrank.common.arrays import Matrix as Matrix
 from gbrank.common.arrays import Positions as Positions
 from gbrank.common.arrays import Vector as Vector
@@ -38,6 +40,7 @@ __all__ = [
     "Derivatives",
     "DiscountedMeasure",
     "Facts",
+    "GradientWatch",
     "KernelObjective",
     "Measure",
     "MeasureFunctions",
@@ -48,6 +51,7 @@ __all__ = [
     "Queries",
     "Query",
     "Ranking",
+    "RoundGradients",
     "SeparableDelta",
     "Swaps",
     "Terms",

@@ -10,10 +10,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.boosters.gradient_watch import RoundGradients, Watch
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Mask, Vector
-from gbrank.common.checks import check_choice, check_finite, check_vector
+from gbrank.common.checks import check_choice, check_finite, check_takes, check_vector
 from gbrank.common.collective import all_any, all_sum
 from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
@@ -123,12 +124,16 @@ class GradientHook:
         rounds: int | None = None,
         curvature: str = "own",
         n_jobs: int | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
         self.objective = get_objective(objective)
         self._stages_after = partial(stages_of, self.objective, sigma, rounds, start)
         self.stages = self._stages_after()
         self.n_jobs = n_jobs
+        self.watch = watch
+        if watch is not None:
+            check_takes(watch, "watch", "gradients")
         self.sigmas: dict[int, float] = {}
         self._warned = False
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
@@ -244,6 +249,10 @@ class GradientHook:
             if objective.facts.sigma_unit == "none":
                 advice = ""
             _check_size(gradient, curvature, advice)
+            if self.watch is not None and round is not None:
+                s, g, h = map(np.array, (scores, gradient, curvature))
+                queries = bound[index].queries
+                self.watch(RoundGradients(round, stage.name, sigma, s, g, h, queries))
             _round(gradient, curvature, SMALLEST_SINGLE if rescaled else 0.0)
         return gradient, curvature
 

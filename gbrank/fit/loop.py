@@ -4,12 +4,14 @@ import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from gbrank.boosters.bins import block_keys
 from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import Steps
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
@@ -203,6 +205,7 @@ class Loop:
     hook: GradientHook | None = None
     callbacks: Sequence[Callback] = ()
     history: History = field(default_factory=History)
+    gradients: RoundGradients | None = None  # of the last round, for callbacks
     keep: Callable[[History, bool], None] | None = None  # writes a checkpoint
     progress: bool = False  # whether to show it
 
@@ -212,6 +215,8 @@ class Loop:
         If validation stops improving in the start stage of `hook`, its objective itself begins.
         """
         history, hook = self.history, self.hook
+        if hook is not None and self.callbacks:
+            hook.watch = partial(setattr, self, "gradients")
         if hook is not None and history.start_ended:
             self.rounds = hook.end_start(history.start_ended)
         bar = Bar(total=self.rounds, initial=history.done, disable=not self.progress, unit="round")
@@ -272,7 +277,8 @@ class Loop:
         """Return what callbacks are told of the round that has just ended."""
         history, round = self.history, self.history.done - 1
         best = history.best_round if self.on_valid else history.done
-        return Round(round, self.rounds, self.sigmas[round], history.results, best)
+        sigma, results = self.sigmas[round], history.results
+        return Round(round, self.rounds, sigma, results, best, self.gradients)
 
     def _keep_what_is_done(self) -> None:
         """Forget a round that was interrupted, and say how many the model keeps."""

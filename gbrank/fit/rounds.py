@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.extras import needed
@@ -42,6 +43,9 @@ class Round:
         the sets where `verbose` is set.
     best : int
         How many rounds the model would have if the fit ended now.
+    gradients : RoundGradients, optional
+        The gradients and curvatures of the round (see `gbrank.extend.GradientWatch`); None for
+        rankers that are not trees.
 
     Examples
     --------
@@ -58,6 +62,7 @@ class Round:
     sigma: float
     curves: Mapping[str, Mapping[str, Sequence[float]]]
     best: int
+    gradients: RoundGradients | None = None
 
     @property
     def values(self) -> dict[str, dict[str, float]]:

@@ -7,11 +7,13 @@ from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_
 from gbrank.plots.fitted_ranker import importance, learning_curves
 from gbrank.plots.predictions import per_query
 from gbrank.plots.reasons import explanation
+from gbrank.plots.watched_gradients import gradients
 
 __all__ = [
     "comparison",
     "comparison_grid",
     "explanation",
+    "gradients",
     "importance",
     "learning_curves",
     "per_query",

@@ -318,6 +318,6 @@ def test_pipelines_and_cross_validation() -> None:
 def test_hooks_have_one_signature_too(make: Any) -> None:
     """Keyword-only options beside objective and sigma, as GBRanker's."""
     kinds = {name: item.kind for name, item in inspect.signature(make).parameters.items()}
-    assert list(kinds) == ["objective", "sigma", "start", "rounds", "curvature", "n_jobs"]
+    assert list(kinds) == ["objective", "sigma", "start", "rounds", "curvature", "n_jobs", "watch"]
     assert kinds["start"] is kinds["rounds"] is kinds["n_jobs"] is inspect.Parameter.KEYWORD_ONLY
     assert np.isfinite(make().stages[0].rounds or 0)

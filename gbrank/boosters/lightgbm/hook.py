@@ -44,6 +44,8 @@ class lightgbm_fobj(GradientHook):
         is in units of the gradient, where weights are divided by their mean.
     n_jobs : int, optional
         Threads for the gradient; all by default.
+    watch : callable, optional
+        Called with the `RoundGradients` of each round, such as a `GradientWatch`.
 
     Attributes
     ----------

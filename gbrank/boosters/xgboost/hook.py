@@ -28,7 +28,7 @@ class xgboost_obj(GradientHook):
 
     Parameters
     ----------
-    objective, sigma, start, rounds, curvature, n_jobs
+    objective, sigma, start, rounds, curvature, n_jobs, watch
         As for `lightgbm_fobj`.
 
     Attributes

@@ -1,0 +1,93 @@
+"""Gradients of a training by round: where they are, how large, how many are zero or bounded."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from gbrank.boosters.gradient_watch import HEAD, GradientWatch
+from gbrank.common.argument_error import ArgumentTypeError
+from gbrank.common.checks import check_number, quoted
+from gbrank.plots import style
+
+
+def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
+    """Draw the gradients that a `GradientWatch` has recorded, by round.
+
+    From above: the share of the sum of |gradient| at each of the first ranks; the mean of
+    |gradient| and its spread, in the booster's scale; the shares of documents without a gradient,
+    and with the longest step. Vertical lines are where the objective changes.
+
+    Parameters
+    ----------
+    watch : GradientWatch
+    ranks : int
+        How many ranks to show.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If nothing was recorded.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic, plots
+    >>> from gbrank.extend import GradientWatch
+    >>> X, y, qid = make_cubic(20, n_documents=10, n_features=5, random_state=0)
+    >>> watch = GradientWatch()
+    >>> _ = GBRanker("approx:ndcg", n_estimators=20).fit(X, y, qid=qid, callbacks=[watch])
+    >>> [panel.get_ylabel() for panel in plots.gradients(watch, ranks=10).axes[:3]]
+    ['rank', 'gradient', 'share of documents']
+    """
+    if not isinstance(watch, GradientWatch):
+        raise ArgumentTypeError("watch", "must be a GradientWatch", quoted(watch))
+    check_number(ranks, "ranks", 1, integer=True)
+    if not watch.rows:
+        raise ValueError(
+            "watch must have seen a round: pass it to fit(callbacks=[watch]) or to a hook."
+        )
+    from matplotlib import pyplot
+
+    ranks = min(ranks, max(map(len, watch.by_rank)))
+    columns = dict(zip(HEAD, zip(*watch.rows, strict=True), strict=True))
+    names = columns["objective"]
+    rounds = range(1, len(names) + 1)
+    figure, (top, middle, bottom) = pyplot.subplots(
+        3, sharex=True, figsize=(7.0, 6.0), height_ratios=(2, 1, 1), layout="constrained"
+    )
+    image = top.imshow(
+        watch.shares_by_rank(ranks).T,
+        aspect="auto",
+        interpolation="nearest",
+        cmap="viridis",
+        extent=(0.5, len(names) + 0.5, ranks + 0.5, 0.5),
+        vmin=0.0,
+    )
+    figure.colorbar(image, ax=top, label="share of the sum of |gradient|")
+    lines = [
+        *middle.plot(
+            rounds, columns["mean |gradient|"], color=style.BLUE, label="mean of |gradient|"
+        ),
+        *middle.plot(rounds, columns["spread"], color=style.ORANGE, label="spread"),
+    ]
+    shares = [
+        *bottom.plot(rounds, columns["zero"], color=style.BLUE, label="no gradient"),
+        *bottom.plot(rounds, columns["at longest step"], color=style.ORANGE, label="longest step"),
+    ]
+    for axes, handles, label in (
+        (middle, lines, "gradient"),
+        (bottom, shares, "share of documents"),
+    ):
+        style.tidy(axes, ylabel=label)
+        style.legend(axes, handles, loc="best")
+    for place in (place for place in rounds[1:] if names[place - 1] != names[place - 2]):
+        for axes in (top, middle, bottom):
+            axes.axvline(place - 0.5, color=style.GREY, linewidth=1, linestyle=":")
+    top.yaxis.set_major_locator(MaxNLocator(integer=True))
+    top.set(ylabel="rank", title=" → ".join(style.drawable(name) for name in dict.fromkeys(names)))
+    bottom.set(xlabel="round", ylim=(0, None))
+    return figure
