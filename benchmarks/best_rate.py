@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number
-from gbrank.fit.loop import as_part
+from gbrank.fit.interrupted import as_part
 
 
 class BestRate(BaseEstimator):

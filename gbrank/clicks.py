@@ -15,7 +15,7 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_labels, check_number, check_weights, quoted
 from gbrank.common.table import Table, Tabular
-from gbrank.data.columns import check_positions
+from gbrank.data.documents import check_positions
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
 

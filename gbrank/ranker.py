@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,12 +15,16 @@ from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_number, quoted, shortened
+from gbrank.common.checks import check_choice, check_jobs, check_number, quoted, shortened
+from gbrank.common.interrupts import interrupts_held
 from gbrank.common.on_use import LoadedOnUse
+from gbrank.common.threads import usable_threads
+from gbrank.data.documents import Documents, Labels
 from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Ids, Labels, TableLike, fit_data
+from gbrank.fit.arguments import Ids, TableLike, training_queries, validation_documents
 from gbrank.fit.boosted_ranker import is_start_name
+from gbrank.fit.chain import Link, scores_of
 from gbrank.fit.estimator import WEIGHTS, BaseRanker
 from gbrank.fit.explanations import ExplainedRanker
 from gbrank.fit.fitted import FittedTrees, Published
@@ -280,13 +285,31 @@ class GBRanker(ExplainedRanker):
         OSError
             If a checkpoint cannot be written; the one before it is whole.
         """
-        given = {name: value for name, value in locals().items() if name != "self"}
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict
+        from gbrank.fit.checkpoints import Checkpoint
 
-        data, options = fit_data(given)
+        train = Documents.checked(
+            X,
+            y,
+            training_queries(X, y, qid, group),
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            init_score=init_score,
+            position=position,
+            labels=labels,
+        )
+        valid = validation_documents(
+            eval_set,
+            eval_qid=eval_qid,
+            eval_group=eval_group,
+            eval_init_score=eval_init_score,
+            eval_labels=eval_labels,
+            labels=labels,
+        )
+        saved = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_rounds)
         ranker = self._taken()
         ranker.init = opened_init(ranker.init)
-        return self._publish(boost(ranker, data, options))
+        return self._publish(boost(ranker, [train, *valid], categorical_feature, saved, callbacks))
 
     @explains_words
     def predict(
@@ -310,13 +333,21 @@ class GBRanker(ExplainedRanker):
         -------
         ndarray, shape (n_documents,)
         """
+        return scores_of(self._links(num_iteration), X)
+
+    def _links(self, num_iteration: int | None = None) -> list[Link]:
+        """Return the chain of models whose scores are summed."""
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
         most = fitted.best_iteration
         check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
-        scores: Vector = self._of_rows(fitted, X, fitted.model.predict, num_iteration)
-        if fitted.init is not None:
-            scores = scores + fitted.init.predict(fitted.schema.in_order(X))
-        return scores
+        score = partial(
+            fitted.model.predict,
+            schema=fitted.schema,
+            n_jobs=usable_threads(check_jobs(self.n_jobs)),
+            n_trees=num_iteration,
+        )
+        link = Link(fitted.schema, interrupts_held()(score))
+        return [link] if fitted.init is None else [link, *fitted.init._links()]
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""

@@ -5,24 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.data.schema import Features, Schema
+from gbrank.fit.chain import Link, scores_of
 from gbrank.fit.storage import Saved, chain_of, model_of, read_saved, restored
 from gbrank.linear.features import weighted_sum
 
 __all__ = ["Predictor", "load_predictor"]
-
-
-class _Part(NamedTuple):
-    """A model of a chain: what it reads of X, and the scores that it adds."""
-
-    schema: Schema
-    score: Callable[[Features], Vector]
 
 
 class Predictor:
@@ -44,7 +38,7 @@ class Predictor:
     """
 
     def __init__(self, saved: Saved) -> None:
-        self._parts = list(_parts(saved))
+        self._links = list(_links(saved))
 
     def predict(self, X: Any) -> Vector:
         """Return the score of each document; higher ranks earlier within its list.
@@ -64,15 +58,7 @@ class Predictor:
         ValueError
             If X has not the columns of `fit`.
         """
-        schema: Schema | None = None
-        scores: Vector | None = None
-        for part in reversed(self._parts):
-            if part.schema is not schema:
-                schema, matrix = part.schema, part.schema.transform(X)
-            own = part.score(matrix)
-            scores = own if scores is None else own + scores
-        assert scores is not None
-        return scores
+        return scores_of(self._links, X)
 
 
 def load_predictor(path: str | os.PathLike[str]) -> Predictor:
@@ -131,13 +117,12 @@ def refuse_boosters(saved: Saved) -> None:
         schema = part["schema"]
 
 
-def _parts(saved: Saved) -> Iterator[_Part]:
+def _links(saved: Saved) -> Iterator[Link]:
     """Yield a ranker, its `init`, the init of that, and so on."""
     schema: Schema | None = None
     for part in chain_of(saved):
-        if part["schema"]:
-            own = Schema.restored(part["schema"])
-            schema = schema if own == schema else own
+        if part["schema"]:  # a booster alone has that of the model before
+            schema = Schema.restored(part["schema"])
         assert schema is not None
         if "booster" in part:
             score: Callable[[Features], Vector] = partial(
@@ -145,4 +130,4 @@ def _parts(saved: Saved) -> Iterator[_Part]:
             )
         else:
             score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
-        yield _Part(schema, score)
+        yield Link(schema, score)

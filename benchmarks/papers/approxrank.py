@@ -12,7 +12,7 @@ from benchmarks.papers.scaling import scaled_by_query
 from benchmarks.papers.selection import best_on_validation, fits_of, means_of, values_by_fold
 from benchmarks.papers.settings import Settings
 from gbrank import AP, NDCG, ApproxRank, LinearRanker, Queries, SoftRank, get_measure
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.evaluation import Dataset, Outcome
 from gbrank.linear.solvers import stochastic_gradient
 from gbrank.measures.measure import Measure
@@ -197,7 +197,7 @@ def approximation_errors(
 ) -> Matrix:
     """Return |smooth measure − measure| of the first fold's training queries by iteration."""
     (X, y, qid), _, _ = data.fold(1)
-    rows = Rows(X, y, Queries.from_qid(qid))
+    rows = Documents(X, y, Queries.from_qid(qid))
     coef = np.zeros(rows.X.shape[1])
     descend = stochastic_gradient(objective, rows, coef, 0.0, LEARNING_RATE, 0, n_iterations)
     smooth = objective.bind(rows.y, rows.queries)

@@ -17,8 +17,8 @@ from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank import GBRanker, LinearRanker, get_measure
+from gbrank.data.documents import take_rows
 from gbrank.data.queries import Queries
-from gbrank.data.rows import take_rows
 from gbrank.evaluation import Dataset
 from gbrank.measures.judges import Powered, powered_mean
 

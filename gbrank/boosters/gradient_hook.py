@@ -2,7 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -132,6 +132,7 @@ class GradientHook:
         self.stages = self._stages_after()
         self.n_jobs = n_jobs
         self.watch = watch
+        self.gradients: RoundGradients | None = None  # of the last round, where a fit watches
         if watch is not None:
             check_takes(watch, "watch", "gradients")
         self.sigmas: dict[int, float] = {}
@@ -146,10 +147,26 @@ class GradientHook:
         """Continue the schedule of another model, given how far that came."""
         self.stages = self._stages_after(before)
 
-    def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
+    def bind(
+        self,
+        y: ArrayLike,
+        queries: Queries,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        labels: Mapping[str, ArrayLike] | None = None,
+    ) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels, weights and other labels."""
         return [
-            stage.objective.bind(y, queries, rounds=stage.rounds, n_jobs=self.n_jobs, **columns)
+            stage.objective.bind(
+                y,
+                queries,
+                sample_weight=sample_weight,
+                query_weight=query_weight,
+                labels=labels,
+                rounds=stage.rounds,
+                n_jobs=self.n_jobs,
+            )
             for stage in self.stages
         ]
 
@@ -162,8 +179,12 @@ class GradientHook:
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
-        weights = {"sample_weight": parts.sample_weight, "query_weight": parts.query_weight}
-        return self.bind(parts.labels, parts.queries, **weights)
+        return self.bind(
+            parts.labels,
+            parts.queries,
+            sample_weight=parts.sample_weight,
+            query_weight=parts.query_weight,
+        )
 
     def warn_of_stopping(self, patience_of: Callable[[], Sequence[int]], round: int) -> None:
         """Warn once that a booster's own early stopping may end training in the start."""

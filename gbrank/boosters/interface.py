@@ -9,7 +9,7 @@ import numpy as np
 from gbrank.boosters.tree import Tree
 from gbrank.common.arrays import Matrix, Single, Vector
 from gbrank.common.plain import plain
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Features, Schema
 
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
@@ -112,8 +112,8 @@ class TrainerFactory(Protocol):
 
     def __call__(
         self,
-        train: Rows,
-        valid: list[Rows],
+        train: Documents,
+        valid: list[Documents],
         schema: Schema,
         settings: TreeSettings,
         state: State | None = None,

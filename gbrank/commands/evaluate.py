@@ -25,9 +25,9 @@ import numpy as np
 from gbrank.commands.data_files import add_file, read_labelled, read_numbers
 from gbrank.commands.shared import add, add_plugin, load_any, print_json, scores_by
 from gbrank.common.words import apart
+from gbrank.data.documents import Documents
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
-from gbrank.data.rows import Rows
 from gbrank.datasets import read_judged_run
 from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
@@ -74,11 +74,11 @@ def run(arguments: argparse.Namespace) -> None:
         _print_lines(results, queries.n_queries)
 
 
-def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
+def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Documents, Any]:
     """Return the rows, with the features if they were read, and their scores."""
     if arguments.trec_run is not None:
         y, scores, qid = read_judged_run(arguments.trec_run, arguments.file)
-        return Rows(None, y, Queries.from_qid(qid)), scores
+        return Documents(None, y, Queries.from_qid(qid)), scores
     if arguments.model is None:
         data = read_labelled(arguments, arguments.file, labels=labels)
         scores = read_numbers(arguments.scores, "scores", data)
@@ -88,7 +88,7 @@ def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
         data = read_labelled(arguments, arguments.file, schema, labels)
         scores = scores_by(arguments.model, ranker, data.X, data.qid)
     others = check_labels_by_name(data.labels, len(data.y))
-    return Rows(data.X, data.y, Queries.from_qid(data.qid), labels=others), scores
+    return Documents(data.X, data.y, Queries.from_qid(data.qid), labels=others), scores
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

@@ -30,9 +30,8 @@ from gbrank.commands.data_files import add_file, read_labelled, read_numbers
 from gbrank.commands.outputs import check_model
 from gbrank.commands.parameters import add_parameters, given_parameters, parameters_of
 from gbrank.commands.shared import add, add_plugin, validation_curve
-from gbrank.data.columns import COLUMNS
 from gbrank.data.schema import Schema
-from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.interrupted import FitInterrupted
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank train FILE --model FOLDER [options]"
@@ -49,9 +48,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
     text = "number of features in LETOR files (default: the largest index in the training data)"
     add(parser, "--n-features N", text)
-    for name, column in COLUMNS.items():
-        if column.option:
-            add(parser, column.option, column.help, dest=name)
+    text = "where each document was shown, from 1, one a line, if labels are clicks; - is "
+    add(parser, "--positions PATH", text + "standard input", dest="position")
     text = "write here what the same command, if it is killed, goes on from (see GBRanker.fit)"
     add(parser, "--checkpoint FOLDER", text, written=True)
     add(parser, "--checkpoint-rounds N", "rounds between two checkpoints", default=50)
@@ -74,10 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
     data = read_labelled(arguments, arguments.file, labels=labels)
     names = ("categorical_feature", "checkpoint", "checkpoint_rounds")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
-    for name, column in COLUMNS.items():
-        path = getattr(arguments, name) if column.option else None
-        if path is not None:
-            options[name] = read_numbers(path, column.option.split()[0].strip("-"), data)
+    if arguments.position is not None:
+        options["position"] = read_numbers(arguments.position, "positions", data)
     if arguments.eval_set:
         schema = Schema.learn(data.X, arguments.categorical_feature)
         valid = read_labelled(arguments, arguments.eval_set, schema, labels)

@@ -13,8 +13,8 @@ from sklearn.utils import indexable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, queries_needed, quoted
+from gbrank.data.documents import take_rows
 from gbrank.data.queries import Queries
-from gbrank.data.rows import take_rows
 from gbrank.data.sampling import query_keys, query_noise
 
 

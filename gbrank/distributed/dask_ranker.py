@@ -9,12 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
-from gbrank.data.columns import Data
 from gbrank.data.queries import Queries
-from gbrank.distributed.parts import fit_part, portable
+from gbrank.distributed.parts import Data, fit_part, portable
 from gbrank.distributed.shards import Collection, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
-from gbrank.fit.arguments import FitData, TableLike
+from gbrank.fit.arguments import TableLike, check_categorical, validation_sets
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.fit.storage import Saved
@@ -100,17 +99,31 @@ class DaskGBRanker(GBRanker):
             If a worker was lost. Workers that then wait for it in vain end, too: Dask's nannies
             start them anew.
         """
-        given = {name: value for name, value in locals().items() if name != "self"}
         _check_labels(labels)
         client = _client()
         ranker, seed = portable(self.to_local())
-        if eval_set is not None:
-            given["eval_qid"] = eval_qid or []
-        data = FitData(**given)
+        if eval_labels is not None and labels is None:
+            raise ValueError("eval_labels needs labels=, got none.")
+        training = {
+            "X": X,
+            "y": y,
+            "qid": qid,
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+            "init_score": init_score,
+            "labels": labels,
+        }
+        sets = validation_sets(
+            eval_set,
+            eval_qid=[] if eval_set is not None and eval_qid is None else eval_qid,
+            eval_init_score=eval_init_score,
+            eval_labels=eval_labels,
+        )
+        columns = {name: values for name, values in training.items() if values is not None}
         fitted = run_on_workers(
             client,
-            partial(_fit, ranker, data.categorical_feature),
-            distribute(client, data.sets, ranker.validation_fraction, seed),
+            partial(_fit, ranker, check_categorical(categorical_feature)),
+            distribute(client, {"": columns, **sets}, ranker.validation_fraction, seed),
         )
         return self._publish(fitted)
 

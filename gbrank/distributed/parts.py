@@ -4,12 +4,12 @@ A cluster brings each worker its queries and the address at which all meet; `tak
 rest. Dask and Spark differ in how rows move, and in how a result or an error comes back.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from gbrank.boosters.xgboost.rabit import meeting
 from gbrank.common.collective import BoosterError, WorkersLostError
-from gbrank.data.columns import Data, fit_arguments, is_of_queries
+from gbrank.data.documents import fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.fit.boosted_ranker import tree_settings
 from gbrank.objectives.objective_registry import get_objective
@@ -18,14 +18,26 @@ from gbrank.ranker import GBRanker, opened_init
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10
 
+Data: TypeAlias = dict[str, Any]  # columns by the names of the arguments of `fit`
 
-def with_query_columns(part: Data) -> Data:
-    """Return a part with one value a query, as `fit` takes it, of what its rows repeat."""
-    repeated = {name: values for name, values in part.items() if is_of_queries(name)}
-    if not repeated:
+
+def each_column(function: Callable[..., Any], *parts: Data) -> Data:
+    """Return what a function makes of each column, given its name and its values in all parts."""
+
+    def made(name: str, values: list[Any]) -> Any:
+        if isinstance(values[0], Mapping):  # labels
+            return {key: made(name, [labels[key] for labels in values]) for key in values[0]}
+        return function(name, *values)
+
+    return {name: made(name, [part[name] for part in parts]) for name in parts[0]}
+
+
+def with_query_weights(part: Data) -> Data:
+    """Return a part with one weight a query, as `fit` takes it, of those that its rows repeat."""
+    if "query_weight" not in part:
         return part
     queries = Queries.from_qid(part["qid"])
-    return part | {name: queries.one_each(values, name) for name, values in repeated.items()}
+    return part | {"query_weight": queries.one_each(part["query_weight"], "query_weight")}
 
 
 def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
@@ -55,7 +67,7 @@ def fit_part(
     """Fit on one worker's rows, with those of the others; `n_jobs` where the ranker has none."""
     if ranker.n_jobs is None:
         ranker.n_jobs = n_jobs
-    return ranker.fit(**fit_arguments(with_query_columns(training), validation), **others)
+    return ranker.fit(**fit_arguments(with_query_weights(training), validation), **others)
 
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:

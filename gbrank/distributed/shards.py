@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from gbrank.common.arrays import Keys
-from gbrank.data.columns import Data, each_column
+from gbrank.data.documents import take_rows
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
-from gbrank.data.rows import take_rows
 from gbrank.data.sampling import query_keys, sampled
+from gbrank.distributed.parts import Data, each_column
 
 if TYPE_CHECKING:
     from distributed import Client, Future

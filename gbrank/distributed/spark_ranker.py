@@ -17,11 +17,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 
 from gbrank.common.checks import check_number
-from gbrank.data.columns import COLUMNS, Data, each_column
 from gbrank.data.labels import check_column_names
 from gbrank.data.queries import Queries
 from gbrank.distributed.barrier import n_slots, run_in_stage
-from gbrank.distributed.parts import fit_part, portable
+from gbrank.distributed.parts import Data, each_column, fit_part, portable
 from gbrank.ranker import GBRanker
 
 RANKER_PARAMS = GBRanker().get_params(deep=False)
@@ -36,8 +35,13 @@ OWN_DEFAULTS = {
     "checkpoint_rounds": 50,
 }
 # Parameters that name a column, and what tasks call it.
-CALLED = {column.spark: name for name, column in COLUMNS.items() if column.spark}
-CALLED["validationIndicatorCol"] = "held_out"
+CALLED = {
+    "labelCol": "y",
+    "qidCol": "qid",
+    "weightCol": "sample_weight",
+    "queryWeightCol": "query_weight",
+    "validationIndicatorCol": "held_out",
+}
 
 
 class _HasColumns(shared.HasPredictionCol):

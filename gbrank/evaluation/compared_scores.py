@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import check_choice, check_number, quoted
-from gbrank.data.columns import checked_columns
-from gbrank.data.documents import warn_of_repeats
+from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
+from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.scorable import scores_from
@@ -108,10 +107,10 @@ def compare_scores(
     first = next(iter(scores))
     baseline = check_choice(first if baseline is None else baseline, "baseline", list(scores))
     queries = Queries.resolve(np.size(y), qid, group)
-    data = {"y": y, "labels": labels}
+    data: dict[str, Any] = {"y": y, "labels": labels}
     if judged_by is not None:
         data = with_judge(y, judged_by, queries, labels)
-    rows = Rows(X=X, queries=queries, **checked_columns(data, queries))
+    rows = Documents.checked(X, queries=queries, **data)
     decided_by = measures
     if judged_by is not None:
         decided_by = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]

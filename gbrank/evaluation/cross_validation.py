@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import found_in
 from gbrank.common.checks import check_choice, check_number, listed, refuse_twice
 from gbrank.common.extras import needed
-from gbrank.data.columns import COLUMNS
+from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
-from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.runner import run_tasks
@@ -26,6 +25,16 @@ from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
 
+OF_DATA = (  # options of `Dataset`
+    "sample_weight",
+    "query_weight",
+    "init_score",
+    "position",
+    "labels",
+    "categorical_feature",
+    "judged_by",
+    "docid",
+)
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {  # libraries; their rankers, kept quiet
     "lightgbm": ("LGBMRanker", {"verbosity": -1}),
     "xgboost": ("XGBRanker", {"enable_categorical": True}),
@@ -70,8 +79,7 @@ def cross_validate_rankers(
     >>> [(row.ranker, row.n_queries) for row in result.summary()]
     [('ranknet', 9), ('lambdarank', 9)]
     """
-    names = (*COLUMNS, "judged_by", "docid")
-    columns = {key: options.pop(key) for key in names if key in options}
+    columns = {key: options.pop(key) for key in OF_DATA if key in options}
     return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)
 
 
@@ -211,7 +219,7 @@ def _check_datasets(datasets: object, measures: list[Measure]) -> None:
     refuse_twice("datasets", [data.name for data in datasets])
 
 
-def check_measures(measures: Sequence[Measure], rows: Rows) -> None:
+def check_measures(measures: Sequence[Measure], rows: Documents) -> None:
     """Refuse measures that have no value on any query."""
     for measure in measures:
         bind_to_rows(measure, rows, 1).mean(np.zeros(len(rows.y)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,12 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, queries_needed, quoted
-from gbrank.data.columns import checked_columns
-from gbrank.data.documents import warn_of_repeats
+from gbrank.data.documents import Documents, take_rows
+from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.rows import Rows, take_rows
 from gbrank.data.splitting import Fold, LetorFolds
-from gbrank.fit.arguments import FitData
+from gbrank.fit.arguments import check_categorical
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
 
 
@@ -97,20 +97,17 @@ class Dataset:
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
-        self.queries = Queries.resolve(X.shape[0], qid, columns.get("group"))
+        self.queries = Queries.resolve(X.shape[0], qid)
         self.docid, self.judged = docid, judged_by is not None
         warn_of_repeats(docid, self.queries)
         if judged_by is not None:
             both = with_judge(y, judged_by, self.queries, columns.pop("labels", None))
             y, columns["labels"] = both["y"], both["labels"]
-        data = FitData(X, y, qid=qid, **columns)
-        if data.validation:
-            raise ArgumentError("eval_set", "must be a part of the folds")
-        self.name, self.X = name, data.training["X"]
-        self.categorical_feature = data.categorical_feature
+        self.name = name
+        self.categorical_feature = check_categorical(columns.pop("categorical_feature", None))
+        self.documents = Documents.checked(X, y, self.queries, **columns)
+        self.X, self.y = self.documents.X, self.documents.y
         self.qid = self.queries.ids[self.queries.index]
-        self.columns = checked_columns(data.training, self.queries)
-        self.y: NDArray[np.float64] = self.columns["y"]
         self.splits = self._splits(folds)
 
     def fold(self, number: int) -> tuple[LabelledDocuments, LabelledDocuments, LabelledDocuments]:
@@ -148,17 +145,19 @@ class Dataset:
         )
         return train, valid, test
 
-    def rows(self, chosen: Positions) -> Rows:
+    def rows(self, chosen: Positions) -> Documents:
         """Return some rows, with the features as they were given."""
-        whole = Rows(X=self.X, queries=self.queries, **self.columns)
         queries = Queries.from_qid(self.qid[chosen])
         first = chosen[queries.order[queries.offsets[:-1]]]  # row of each query
-        return whole.take(chosen, queries, self.queries.index[first])
+        return self.documents.take(chosen, queries, self.queries.index[first])
 
-    def to_train_on(self, rows: Rows) -> Rows:
+    def to_train_on(self, rows: Documents) -> Documents:
         """Return rows without the labels that are there only to judge by."""
-        own = {name: own for name, own in rows.labels.items() if name not in (PEOPLE, JUDGE)}
-        return rows.replace(labels=own or None) if self.judged else rows
+        if not self.judged:
+            return rows
+        judges = {PEOPLE, JUDGE}
+        labels = {name: rows.labels[name] for name in rows.labels if name not in judges}
+        return replace(rows, labels=labels)
 
     def _splits(self, folds: Any) -> list[Fold]:
         if hasattr(folds, "split") and not isinstance(folds, str):

@@ -14,9 +14,9 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import call_it, check_scores, quoted
 from gbrank.common.extras import needed
-from gbrank.data.documents import document_names
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
+from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import read_bytes
 from gbrank.datasets.trec import parse_run

@@ -3,7 +3,7 @@
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -12,15 +12,14 @@ from sklearn.base import clone
 
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Positions, Vector
-from gbrank.data.columns import Data, fit_arguments
+from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
-from gbrank.data.rows import Rows
 from gbrank.data.splitting import Fold
 from gbrank.evaluation.dataset import Dataset
 from gbrank.evaluation.scorable import own_columns
 from gbrank.fit.estimator import BaseRanker
-from gbrank.fit.loop import as_part
+from gbrank.fit.interrupted import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
@@ -81,7 +80,7 @@ def by_judge(measure: str) -> str:
 
 
 def query_values(
-    measures: Sequence[Measure], rows: Rows, scores: Vector, n_jobs: int | None = None
+    measures: Sequence[Measure], rows: Documents, scores: Vector, n_jobs: int | None = None
 ) -> dict[str, Vector]:
     """Return what each query is worth by each measure; by a judge too, where one has judged."""
     if JUDGE not in rows.labels:
@@ -105,13 +104,15 @@ def configure(ranker: object, **values: Any) -> Any:
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
-def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows] = ()) -> Any:
+def fit_on_rows(
+    ranker: Any, data: Dataset, train: Documents, valid: Sequence[Documents] = ()
+) -> Any:
     """Train a ranker on rows of a data set."""
     parts = [data.to_train_on(rows) for rows in (train, *valid)]
     if not isinstance(ranker, BaseRanker):
         # As other libraries want them.
-        parts = [rows.replace(X=own_columns(ranker, rows.X)).grouped() for rows in parts]
-    training, *validation = [rows.as_given(rows.X) for rows in parts]
+        parts = [replace(rows, X=own_columns(ranker, rows.X)).grouped() for rows in parts]
+    training, *validation = [rows.arguments() for rows in parts]
     arguments = fit_arguments(training, validation)
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
@@ -119,7 +120,7 @@ def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows] =
     return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
 
 
-def taken_by(ranker: Any, arguments: Data, queries: Sequence[Queries]) -> Data:
+def taken_by(ranker: Any, arguments: dict[str, Any], queries: Sequence[Queries]) -> dict[str, Any]:
     """Return the arguments as the `fit` of an estimator takes them: with qid, group, or neither.
 
     Of what `fit` does not take, queries and validation data are left out; weights, positions and
@@ -176,13 +177,13 @@ def run_in_worker(task: Task) -> Outcome:
         signal.signal(signal.SIGINT, previous)
 
 
-def scores_on(ranker: Any, rows: Rows) -> Vector:
+def scores_on(ranker: Any, rows: Documents) -> Vector:
     """Return a ranker's scores of rows, with initial scores, which are not part of it."""
     scores: Vector = ranker.predict(own_columns(ranker, rows.X))
     return scores if rows.init_score is None else scores + rows.init_score
 
 
-def _judge(task: Task, ranker: Any, chosen: Positions, rows: Rows) -> Scores:
+def _judge(task: Task, ranker: Any, chosen: Positions, rows: Documents) -> Scores:
     scores: Vector = ranker[chosen] if isinstance(ranker, np.ndarray) else scores_on(ranker, rows)
     values = query_values(task.measures, rows, scores, 1)
     return Scores(as_list(rows.queries.ids), values)

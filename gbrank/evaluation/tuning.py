@@ -19,7 +19,7 @@ from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.trial import fit_on_rows, scores_on
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed
-from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.interrupted import FitInterrupted
 from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
 
@@ -133,7 +133,8 @@ def tune(
     if study is None:
         sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
         study = optuna.create_study(direction="maximize", sampler=sampler)
-    key = hash_of([ranker, data.columns, data.queries.index, data.splits, data.X])
+    columns = {name: own for name, own in data.documents.arguments().items() if name != "X"}
+    key = hash_of([ranker, columns, data.queries.index, data.splits, data.X])
     if study.direction.name != "MAXIMIZE" or study.user_attrs.get("gbrank", key) != key:
         demand = "must maximize, and be of the same data, folds and ranker"
         raise ArgumentError("study", demand, repr(study.study_name))

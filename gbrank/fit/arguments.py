@@ -1,85 +1,138 @@
-"""The arguments of `fit`: the data and the options, each as one structure."""
+"""The arguments of `fit`: queries, validation sets and columns of categories."""
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import quoted, refuse_text
+from gbrank.common.argument_error import found_in
+from gbrank.common.checks import queries_needed, quoted, refuse_text
 from gbrank.common.collective import all_any
 from gbrank.common.plain import plain
-from gbrank.data.checking import check_rows, check_training, is_list, validation_sets
-from gbrank.data.columns import COLUMNS, Data
-from gbrank.data.labels import with_label_columns
-from gbrank.data.rows import Rows
-from gbrank.data.schema import Schema
-from gbrank.fit.rounds import Callback
+from gbrank.data.documents import VALIDATION, Documents, Labels
+from gbrank.data.queries import Queries
+from gbrank.data.schema import checked_frame, checked_matrix
 
 # Features as users give them: an array, a sparse matrix, a frame.
 TableLike: TypeAlias = Any
 Ids: TypeAlias = ArrayLike | Sequence[Any]
-Labels: TypeAlias = Mapping[str, ArrayLike] | Sequence[str]
 
 
-class FitData:
-    """What a ranker is trained and validated on; arguments are those of `GBRanker.fit`.
+def training_queries(
+    X: TableLike, y: ArrayLike, qid: Ids | None, group: ArrayLike | None
+) -> Queries:
+    """Return the queries to train on; refuse data without labels, queries or a second document."""
+    if y is None:
+        raise ValueError(
+            "y must hold one label per row: fit requires y to be passed, but the target y is None."
+        )
+    if qid is None and group is None:
+        raise queries_needed(
+            "fit",
+            "qid= (one query id per row) or group= (query sizes; a single list: group=[len(y)])",
+        )
+    queries = Queries.resolve(n_documents(X), qid, group)
+    if queries.n_documents == 1:
+        raise ValueError("X must hold at least two documents to rank, got 1 sample.")
+    return queries
 
-    `training` and each of `validation`, which has them by the prefix of their error messages, are
-    as the user gave them; labels that are given by the names of columns of X are values here.
+
+def n_documents(X: TableLike) -> int:
+    """Return how many rows a table has; refuse what is none."""
+    frame = checked_frame(X)
+    return int((checked_matrix(X) if frame is None else frame).shape[0])
+
+
+def refuse_zero_weights(train: Documents) -> None:
+    """Refuse weights of which none is positive."""
+    for name in ("sample_weight", "query_weight"):
+        weights = getattr(train, name)
+        if weights is not None and not all_any(weights.any()):
+            raise ValueError(f"{name} must have a positive entry, got only zeros.")
+    if train.weights is not None and not all_any(train.weights.any()):
+        raise ValueError(
+            "sample_weight must be positive for a document whose query_weight is, got only "
+            "zeros there."
+        )
+
+
+def validation_documents(
+    eval_set: Sequence[tuple[TableLike, ArrayLike]] | None,
+    *,
+    eval_qid: Sequence[Ids] | None = None,
+    eval_group: Sequence[ArrayLike] | None = None,
+    eval_init_score: Sequence[ArrayLike] | None = None,
+    eval_labels: Sequence[Mapping[str, ArrayLike]] | None = None,
+    labels: Labels | None = None,
+) -> list[Documents]:
+    """Return the documents of each validation set; `labels` are those of the training data."""
+    if eval_labels is not None and not isinstance(labels, Mapping):
+        if labels is None:
+            raise ValueError("eval_labels needs labels=, got none.")
+        raise ValueError("eval_labels must be None where labels are columns of X.")
+    in_columns = None if isinstance(labels, Mapping) else labels
+    sets = validation_sets(
+        eval_set,
+        eval_qid=eval_qid,
+        eval_group=eval_group,
+        eval_init_score=eval_init_score,
+        eval_labels=eval_labels,
+    )
+    documents = []
+    for where, columns in sets.items():
+        with found_in(where):
+            X, y = columns["X"], columns["y"]
+            queries = Queries.resolve(n_documents(X), columns.get("qid"), columns.get("group"))
+            scores, others = columns.get("init_score"), columns.get("labels", in_columns)
+            documents.append(Documents.checked(X, y, queries, init_score=scores, labels=others))
+    return documents
+
+
+def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
+    """Return the columns of each validation set, by the prefix of its error messages.
+
+    `lists` are the arguments of `fit` that have one entry for each set.
     """
-
-    def __init__(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        *,
-        eval_set: Sequence[tuple[TableLike, ArrayLike]] | None = None,
-        categorical_feature: Sequence[int | str] | None = None,
-        **columns: Any,
-    ) -> None:
-        names = [column.validation for column in COLUMNS.values() if column.listed]
-        lists = {name: columns.pop(name, None) for name in names}
-        if unknown := sorted(columns.keys() - COLUMNS.keys()):
-            raise TypeError(f"unknown argument {unknown[0]!r}.")
-        labels = columns.get("labels")
-        given = {name: values for name, values in columns.items() if values is not None}
-        self.training: Data = {"X": X, "y": y, **given}
-        if lists["eval_labels"] is not None and not isinstance(labels, Mapping):
-            if labels is None:
-                raise ValueError("eval_labels needs labels=, got none.")
-            raise ValueError("eval_labels must be None where labels are columns of X.")
-        self.validation: Mapping[str, Data] = validation_sets(eval_set, lists)
-        self.categorical_feature = _checked_columns(categorical_feature)
-        if not isinstance(labels, Mapping | None):
-            self.training = with_label_columns(self.training, labels)
-            self.validation = {
-                where: with_label_columns(data, labels, where)
-                for where, data in self.validation.items()
-            }
-
-    @property
-    def sets(self) -> dict[str, Data]:
-        """The data to train on, then those of each validation set, by where errors find them."""
-        return {"": self.training, **self.validation}
-
-    def checked(self, schema: Schema) -> tuple[Rows, list[Rows]]:
-        """Check the data over all workers; return training rows and validation sets."""
-        rows = check_training(schema, self.training)
-        for name in ("sample_weight", "query_weight"):
-            weights = rows.columns.get(name)
-            if weights is not None and not all_any(weights.any()):
-                raise ValueError(f"{name} must have a positive entry, got only zeros.")
-        if rows.weights is not None and not all_any(rows.weights.any()):
+    given = {name: values for name, values in lists.items() if values is not None}
+    if eval_set is None:
+        for name in given:
+            raise ValueError(f"{name} needs eval_set=, got none.")
+        return {}
+    if not isinstance(eval_set, list):
+        kind = type(eval_set).__name__
+        raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
+    for pair in eval_set:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
+    if ("eval_qid" in given) == ("eval_group" in given):
+        raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
+    for name, values in given.items():
+        if not is_list(values):
+            raise TypeError(f"{name} must be a list, one entry per set, got {quoted(values)}.")
+        if len(values) != len(eval_set):
             raise ValueError(
-                "sample_weight must be positive for a document whose query_weight is, got only "
-                "zeros there."
+                f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
-        return rows, [check_rows(schema, data, where) for where, data in self.validation.items()]
+    columns = {name: given[argument] for name, argument in VALIDATION.items() if argument in given}
+    return {
+        f"eval_set[{place}]: ": {
+            "X": X,
+            "y": y,
+            **{
+                name: values[place] for name, values in columns.items() if values[place] is not None
+            },
+        }
+        for place, (X, y) in enumerate(eval_set)
+    }
 
 
-def _checked_columns(columns: Any) -> Sequence[int | str] | None:
+def is_list(values: Any) -> bool:
+    """Return whether something is a list, or an array or other sequence that serves as one."""
+    return isinstance(values, Sequence) or (hasattr(values, "tolist") and np.ndim(values) > 0)
+
+
+def check_categorical(columns: Any) -> Sequence[int | str] | None:
     """Return the columns of categories as a list."""
     if columns is None:
         return None
@@ -91,20 +144,3 @@ def _checked_columns(columns: Any) -> Sequence[int | str] | None:
             f"{quoted(columns)}."
         )
     return listed
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """How a fit is interrupted and watched."""
-
-    checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_rounds: int = 50
-    callbacks: Sequence[Callback] | None = None
-
-
-def fit_data(given: dict[str, Any]) -> tuple[FitData, FitOptions]:
-    """Return the data and the options among the arguments of `fit`."""
-    names = {item.name for item in fields(FitOptions)}
-    options = {name: value for name, value in given.items() if name in names}
-    data = {name: value for name, value in given.items() if name not in names}
-    return FitData(**data), FitOptions(**options)

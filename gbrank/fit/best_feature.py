@@ -11,12 +11,11 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import n_workers
 from gbrank.common.warnings import warn_user
-from gbrank.data.checking import each_query, select_queries
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Features, Schema, as_dense, column_places
 from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.loop import is_part
+from gbrank.fit.interrupted import is_part
 from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows
 
 QUERIES, FEATURES = 100, 5  # that choose the features to try, and how many are tried
@@ -38,7 +37,7 @@ class SingleFeature:
 
 
 def best_feature(
-    schema: Schema, rows: Rows, judged: Rows, measure: Measure
+    schema: Schema, rows: Documents, judged: Documents, measure: Measure
 ) -> SingleFeature | None:
     """Return the column that ranks the judged queries best alone, of those that agree with y."""
     agreement = _agreement(rows)
@@ -52,14 +51,14 @@ def best_feature(
     return max(found, key=lambda each: np.nansum(each.values), default=None)
 
 
-def _agreement(rows: Rows) -> Vector:
+def _agreement(rows: Documents) -> Vector:
     """Return the sum of each column's rank correlations (Spearman) with y in some queries."""
     total = np.zeros(rows.X.shape[1])
     if len(total) >= WIDE:
         return total
     ids = rows.queries.ids
     chosen = sampled(query_keys(ids), min(1.0, QUERIES / len(ids)), 0, 0)
-    for query in each_query(select_queries(rows, chosen)[0]):
+    for query in rows.take_queries(chosen).each_query():
         values = np.column_stack([query.y, as_dense(query.X)])
         ranks = rankdata(values, axis=0, nan_policy="omit")
         centred = np.nan_to_num(ranks - (1 + (~np.isnan(ranks)).sum(axis=0)) / 2)
@@ -111,7 +110,7 @@ def baseline_column(ranker: BoostedRanker, schema: Schema) -> int | None:
 
 
 def warn_if_behind(
-    ranker: BoostedRanker, schema: Schema, rows: Rows, judged: Rows, scores: Vector
+    ranker: BoostedRanker, schema: Schema, rows: Documents, judged: Documents, scores: Vector
 ) -> None:
     """Warn where a feature, or the baseline, ranks judged queries no worse than scores do."""
     if is_part() or n_workers() > 1:

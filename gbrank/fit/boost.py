@@ -1,7 +1,8 @@
-"""A fit of trees, from its arguments to what it makes."""
+"""A fit of trees, from its documents to what it makes."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,122 +19,129 @@ from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
-from gbrank.data.checking import split_rows
-from gbrank.data.rows import Rows, take_rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, FitOptions, TableLike
+from gbrank.fit.arguments import check_categorical, refuse_zero_weights
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
-from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
+from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.defaults import chosen_trees
+from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.gradients import derivatives_by_round
-from gbrank.fit.loop import History, Loop, decided_by, evaluations, kept, warn_of_equal_rows
+from gbrank.fit.interrupted import as_part, kept
+from gbrank.fit.judging import judges_of, warn_of_equal_rows
+from gbrank.fit.loop import run_rounds
 from gbrank.fit.multiplier import Multiplier, own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
-from gbrank.fit.rounds import check_callbacks, stopping_of, warn_of_short_patience
-from gbrank.fit.start import fit_start, from_start
+from gbrank.fit.rounds import Callback, History, check_callbacks, stopping_of
+from gbrank.fit.start import needs_regression, regression_of, with_features, with_scores
 from gbrank.objectives.objective_registry import get_objective
 
 
-def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
-    """Train a ranker's trees, and return all that the fit makes."""
-    checked = tree_settings(ranker, resumable=options.checkpoint is not None)
-    callbacks, measures = check_callbacks(options.callbacks), ranker._measures()
-    schema = Schema.union(all_gather(Schema.learn(data.training["X"], data.categorical_feature)))
-    checked_parts = data.checked(schema)
-    warn_of_equal_rows(checked_parts[0])
-    _refuse_together(ranker, data, schema)
-    saved = _checkpoint(ranker, options, schema, *checked_parts)
-    parts, tables = _set_aside(ranker, data, checked.seed, *checked_parts)
-    hook, multipliers = _hook(ranker, parts[0])
-    derivatives = derivatives_by_round(hook, ranker, parts[0], checked.seed)
-    TRAINERS[ranker.booster].check(checked, schema)
-    given = parts[0].as_given(tables[0]) | {"categorical_feature": data.categorical_feature}
-    start = fit_start(ranker, parts, given)
-    rows, *valid = from_start(start, schema, tables, parts)
-    n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
-    settings = replace(checked, n_jobs=n_jobs, **chosen_trees(ranker, rows.queries, start))
-    rate, patience = settings.learning_rate, ranker.early_stopping_rounds
-    warn_of_short_patience(patience, ranker.n_estimators, rate)
-    began = None if start is None else [part.init_score for part in (rows, *valid)]
-    history = _resumed(saved, began, hook)
-    records = "train" in history.results if history.done else ranker._shows
-    on_train, on_valid = evaluations(measures, rows, valid, schema, ranker.n_jobs, training=records)
-    judge, stopping = decided_by(on_valid, stopping_of(patience, ranker.n_estimators, rate))
-    judged = valid[judge : judge + 1]
-    positions = report_of_positions(rows, ranker.position_model == "free")
-    trainer = _trainer(ranker, rows, valid, schema, settings, positions, saved)
+def boost(
+    ranker: BoostedRanker,
+    tables: Sequence[Documents],
+    categorical_feature: Sequence[int | str] | None = None,
+    saved: Checkpoint | None = None,
+    callbacks: Sequence[Callback] | None = None,
+) -> FittedTrees:
+    """Train a ranker on the documents of tables, the first to train on, the others to validate."""
+    settings = tree_settings(ranker, resumable=saved is not None)
+    called = check_callbacks(callbacks)
+    ranker._measures()  # which must be known
+    categorical = check_categorical(categorical_feature)
+    schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical)))
+    places = ["", *(f"eval_set[{place}]: " for place in range(len(tables) - 1))]
+    documents = [
+        with_features(ranker, schema, part, where)
+        for part, where in zip(tables, places, strict=True)
+    ]
+    refuse_zero_weights(documents[0])
+    _refuse_together(ranker, schema, *documents)
+    warn_of_equal_rows(documents[0])
+    if saved is not None:
+        saved.expect(fit_hashes(ranker, schema, documents))
+    train, *valid = _set_aside(ranker, documents, settings.seed)
+    return grow(ranker, settings, schema, train, valid, called, saved)
+
+
+def grow(
+    ranker: BoostedRanker,
+    settings: TreeSettings,
+    schema: Schema,
+    train: Documents,
+    valid: Sequence[Documents],
+    callbacks: Sequence[Callback] = (),
+    saved: Checkpoint | None = None,
+) -> FittedTrees:
+    """Train a ranker's trees on features, and return all that the fit makes."""
+    hook, multipliers = _hook(ranker, train)
+    derivatives = derivatives_by_round(hook, ranker, train, settings.seed)
+    TRAINERS[ranker.booster].check(settings, schema)
+    start, (train, *valid) = _started(ranker, schema, [train, *valid])
+    threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
+    trees = replace(settings, n_jobs=threads, **chosen_trees(ranker, train.queries, start))
+    history = History() if saved is None else saved.history
+    if callbacks:
+        hook.watch = partial(setattr, hook, "gradients")
+    hook.sigmas.update({} if saved is None else saved.sigmas)
+    judges = judges_of(
+        ranker._measures(),
+        train,
+        valid,
+        schema,
+        ranker.n_jobs,
+        stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, trees.learning_rate),
+        training="train" in history.results if history.done else ranker._shows,
+    )
+    positions = report_of_positions(train, ranker.position_model == "free")
+    trainer = _trainer(ranker, train, valid, schema, trees, positions, saved)
     with closing(trainer):
-        Loop(
+        run_rounds(
             trainer,
-            partial(_grow, trainer, derivatives),
+            partial(_grow_tree, trainer, derivatives),
             ranker.n_estimators,
-            on_train=on_train,
-            on_valid=on_valid,
-            judge=judge,
-            stopping=stopping,
-            sigmas=hook.sigmas,
-            hook=hook,
-            callbacks=[*multipliers, *callbacks],
+            judges,
+            hook,
             history=history,
+            callbacks=[*multipliers, *callbacks],
             keep=None if saved is None else partial(saved.keep, trainer, hook.sigmas),
             progress=ranker._shows,
-        ).run()
+        )
         model = kept(trainer.finish, history.best_round)
-        scores = kept(_final_scores, model, trainer, judged, schema, n_jobs)
+        judged = valid[judges.place : judges.place + 1]
+        scores = kept(_final_scores, model, trainer, judged, schema, threads)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
-    _warn_without_splits(ranker, model, rows)
+    _warn_without_splits(ranker, model, train)
     hook.warn_of_start_alone(history.done, history.best_round)
     if valid:
-        warn_if_behind(ranker, schema, rows, judged[0], scores)
+        warn_if_behind(ranker, schema, train, judged[0], scores)
     return FittedTrees(
         schema=schema,
         model=model,
         booster=ranker.booster,
         init=start,
-        learning_rate=rate,
-        colsample=settings.colsample,
-        extra_trees=settings.extra_trees,
+        learning_rate=trees.learning_rate,
+        colsample=trees.colsample,
+        extra_trees=trees.extra_trees,
         position_bias=biases,
         position_report=positions,
         progress=hook.stages[-1].progress(history.best_round),
-        data=_sizes(rows, valid),
+        data=_sizes(train, valid),
         **history.published(hook.sigmas),
     )
 
 
-def _checkpoint(
-    ranker: BoostedRanker, options: FitOptions, schema: Schema, rows: Rows, valid: list[Rows]
-) -> Checkpoint | None:
-    """Return the checkpoint that the fit writes, and goes on from, if it is to."""
-    if options.checkpoint is None:
-        return None
-    saved = Checkpoint(options.checkpoint, options.checkpoint_rounds)
-    saved.hashes = fit_hashes(ranker, schema, rows, valid)
-    return saved
-
-
-def _resumed(
-    saved: Checkpoint | None, init_scores: list[Any] | None, hook: GradientHook
-) -> History:
-    """Return what a checkpoint of the same fit has done, with its sigmas in the hook."""
-    if saved is None:
-        return History()
-    saved.expect(init_scores)
-    hook.sigmas.update(saved.sigmas)
-    return saved.history
-
-
-def _hook(ranker: BoostedRanker, rows: Rows) -> tuple[GradientHook, list[Multiplier]]:
+def _hook(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list[Multiplier]]:
     """Return the hook of the objective, and the multipliers in it, which are this fit's alone."""
     objective, multipliers = own_multipliers(get_objective(ranker.objective))
     hook = GradientHook(
         objective,
         ranker.sigma,
-        start=ranker.init is None and rows.init_score is None,
+        start=ranker.init is None and train.init_score is None,
         rounds=ranker.n_estimators,
         curvature=ranker.curvature,
         n_jobs=ranker.n_jobs,
@@ -145,8 +153,8 @@ def _hook(ranker: BoostedRanker, rows: Rows) -> tuple[GradientHook, list[Multipl
 
 def _trainer(
     ranker: BoostedRanker,
-    rows: Rows,
-    valid: list[Rows],
+    train: Documents,
+    valid: list[Documents],
     schema: Schema,
     settings: TreeSettings,
     positions: PositionReport | None,
@@ -154,34 +162,37 @@ def _trainer(
 ) -> Trainer:
     """Return the booster, ready to grow its next tree, which learns biases of positions, too."""
     state = None if saved is None else saved.state
-    trainer: Trainer = TRAINERS[ranker.booster](rows, valid, schema, settings, state)
-    if positions is None or rows.position is None:
+    trainer: Trainer = TRAINERS[ranker.booster](train, valid, schema, settings, state)
+    if positions is None or train.position is None:
         return trainer
     told = np.where(ranker.position_model == "free", 1.0, positions.told)
-    return DebiasedTrainer(trainer, rows.position, told, settings.learning_rate, state)
+    return DebiasedTrainer(trainer, train.position, told, settings.learning_rate, state)
 
 
-def _warn_without_splits(ranker: BoostedRanker, model: Model, rows: Rows) -> None:
+def _grow_tree(
+    trainer: Trainer, derivatives: Callable[[int], GradientFunction], round: int
+) -> None:
+    """Grow the tree of a round."""
+    trainer.step(derivatives(round))
+
+
+def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) -> None:
     """Warn of trees that tell no document from another."""
     if not model.importances().any():
         warn_user(
             "no tree has a split, and all documents the same score: are "
-            f"{len(rows.y)} documents too few for "
+            f"{len(train.y)} documents too few for "
             f"min_child_samples={ranker.min_child_samples}, features without variation, or "
             "gradients too small (a narrow sigma)?"
         )
 
 
-def _grow(trainer: Trainer, derivatives: Callable[[int], GradientFunction], round: int) -> None:
-    """Grow the tree of a round."""
-    trainer.step(derivatives(round))
-
-
-def _refuse_together(ranker: BoostedRanker, data: FitData, schema: Schema) -> None:
+def _refuse_together(
+    ranker: BoostedRanker, schema: Schema, train: Documents, *valid: Documents
+) -> None:
     """Refuse arguments that are right by themselves, and not together."""
     baseline_column(ranker, schema)  # which must be there
-    validation = data.validation.values()
-    if "init_score" in data.training and any("init_score" not in part for part in validation):
+    if train.init_score is not None and any(part.init_score is None for part in valid):
         raise ArgumentError(
             "eval_init_score",
             "must be given where init_score is: validation documents would be judged by the trees "
@@ -190,22 +201,38 @@ def _refuse_together(ranker: BoostedRanker, data: FitData, schema: Schema) -> No
 
 
 def _set_aside(
-    ranker: BoostedRanker, data: FitData, seed: int, rows: Rows, valid: list[Rows]
-) -> tuple[list[Rows], list[TableLike]]:
-    """Return rows to train on, then those to validate on, and their tables."""
-    if ranker.validation_fraction is not None and not valid:
-        split = split_rows(rows, ranker.validation_fraction, seed)
-        tables = [take_rows(data.training["X"], chosen) for _, chosen in split]
-        return [part for part, _ in split], tables
+    ranker: BoostedRanker, documents: Sequence[Documents], seed: int
+) -> Sequence[Documents]:
+    """Return documents to train on, then those to validate on."""
+    if len(documents) > 1:
+        return documents
+    if ranker.validation_fraction is not None:
+        return documents[0].split(ranker.validation_fraction, seed)
     for name in ("early_stopping_rounds", "baseline"):
-        if getattr(ranker, name) is not None and not valid:
+        if getattr(ranker, name) is not None:
             demand = "needs validation data: pass eval_set=, or set validation_fraction"
             raise ArgumentError(name, demand)
-    return [rows, *valid], [part["X"] for part in data.sets.values()]
+    return documents
+
+
+def _started(
+    ranker: BoostedRanker, schema: Schema, documents: Sequence[Documents]
+) -> tuple[BaseRanker[Any] | None, Sequence[Documents]]:
+    """Return the model that a ranker boosts from, if any, and documents with its scores."""
+    if not needs_regression(ranker, documents[0]):
+        init: Any = ranker.init
+        # A copy, which another fit of `init` leaves as it is.
+        return None if is_start_name(init) else copy(init), documents
+    start = regression_of(ranker)
+    fitted = as_part(lambda: grow(start, tree_settings(start), schema, documents[0], []))
+    start._publish(fitted)
+    threads = usable_threads(ranker.n_jobs)
+    scores = [fitted.model.predict(part.X, schema, threads) for part in documents]
+    return start, [with_scores(*pair) for pair in zip(documents, scores, strict=True)]
 
 
 def _final_scores(
-    model: Model, trainer: Trainer, valid: Sequence[Rows], schema: Schema, n_jobs: int
+    model: Model, trainer: Trainer, valid: Sequence[Documents], schema: Schema, n_jobs: int
 ) -> Vector:
     """Return the last scores of the validation rows or, without any, of the training rows."""
     if not valid:
@@ -222,9 +249,9 @@ def _final_scores(
     return scores
 
 
-def _sizes(rows: Rows, valid: Sequence[Rows]) -> dict[str, dict[str, int]]:
+def _sizes(train: Documents, valid: Sequence[Documents]) -> dict[str, dict[str, int]]:
     """Return how many documents and queries there are in each set, of all workers."""
-    parts = {"train": rows, **{f"valid_{i}": part for i, part in enumerate(valid)}}
+    parts = {"train": train, **{f"valid_{i}": part for i, part in enumerate(valid)}}
     return {
         name: {
             "documents": int(all_sum(part.queries.n_documents)),

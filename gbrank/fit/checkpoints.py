@@ -24,12 +24,11 @@ from gbrank.common.describe import hash_of
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import refuse_remote, replace_file
 from gbrank.common.version import __version__
-from gbrank.data.columns import COLUMNS
-from gbrank.data.rows import Rows
+from gbrank.data.documents import VALIDATION, Documents
 from gbrank.data.sampling import query_keys
 from gbrank.data.schema import Schema
-from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.loop import History
+from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
+from gbrank.fit.rounds import History
 
 FILE = "checkpoint.gbrank"
 # Parameters without a hash: init is compared by its scores, others do not change the model.
@@ -64,9 +63,9 @@ class Checkpoint:
         if len(set(all_gather(self.history.done))) > 1:  # workers were lost while writing
             self.history, self.sigmas, self.state = History(), {}, None
 
-    def expect(self, init_scores: list[Any] | None) -> None:
-        """Refuse to go on from the checkpoint of another fit, or of other scores of `init`."""
-        self.hashes = {**self.hashes, "init": hash_of(init_scores)}
+    def expect(self, hashes: Mapping[str, str]) -> None:
+        """Refuse to go on from the checkpoint of a fit with other hashes."""
+        self.hashes = hashes
         changed = {name for name, _ in self.hashes.items() ^ self._stored.items()}
         if changed and self.state is not None:
             raise ArgumentError(
@@ -112,7 +111,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def fit_hashes(
-    ranker: BoostedRanker, schema: Schema, rows: Rows, valid: Sequence[Rows]
+    ranker: BoostedRanker, schema: Schema, documents: Sequence[Documents]
 ) -> dict[str, str]:
     """Return a hash of everything that the model depends on, by argument.
 
@@ -122,21 +121,26 @@ def fit_hashes(
         demand = "must be an integer with a checkpoint, so that the same fit can be called again"
         raise ArgumentError("random_state", demand, repr(ranker.random_state))
     params = ranker.get_params(deep=False) | checked_fields(ranker)
+    words = is_start_name(ranker.init)  # else there are its scores
     values: dict[str, list[Any]] = {
         "the version of gbrank": [__version__],
         f"the version of {ranker.booster}": [version(ranker.booster)],
         **{name: [value] for name, value in params.items() if name not in NOT_HASHED},
+        "init": [ranker.init] if words else [],
         "X": [schema.names, schema.categories],
         "categorical_feature": [schema.categorical],
     }
-    for number, part in enumerate((rows, *valid)):
+    for number, part in enumerate(documents):
         X: Any = part.X
-        own = {
+        columns = {
+            **part.arguments(),
             "X": [X.shape, X.data, X.indices, X.indptr] if sp.issparse(X) else X,
             "qid": [query_keys(part.queries.ids), part.queries.index],
-            **part.columns,
         }
-        for name, value in own.items():
-            of_valid = f"{COLUMNS.get(name, COLUMNS['y']).validation}[{number - 1}]"
-            values.setdefault(of_valid if number else name, []).append(value)
+        if not words:
+            columns["init"] = columns.pop("init_score")
+        for name, value in columns.items():
+            listed = number and name != "init"
+            argument = f"{VALIDATION.get(name, 'eval_set')}[{number - 1}]" if listed else name
+            values.setdefault(argument, []).append(value)
     return {name: hash_of(value) for name, value in values.items()}

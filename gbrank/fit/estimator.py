@@ -20,13 +20,12 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
-from gbrank.data.columns import COLUMNS, Data, checked_columns
+from gbrank.data.documents import Documents, Labels
 from gbrank.data.ids import ADDRESS
-from gbrank.data.labels import with_label_columns
+from gbrank.data.labels import check_column_names, split_columns
 from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Ids, Labels, TableLike
+from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import FILE, Saved, read_saved, restored, write_saved
 from gbrank.measures.judges import (
@@ -66,7 +65,6 @@ else:
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
 
-SCORED = {"X", *(name for name, column in COLUMNS.items() if column.scored)}  # taken by `score`
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested by metadata routing
 
 
@@ -171,25 +169,30 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         -------
         float
         """
-        given = locals()
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
-        data: Data = {name: given[name] for name in given if name in SCORED}
         if not isinstance(labels, Mapping | None):
-            data = with_label_columns(data, labels)
-            X = data["X"]
+            X, labels = split_columns(X, check_column_names(labels), "X")
         scores = np.asarray(self.predict(X))
+        queries = Queries.resolve(len(scores), qid, group)
         measure = self._measures()[0]
         placed = measure.with_positions(self._schema)
         features = None if placed is measure else self._schema.transform(X)
-        queries = Queries.resolve(len(scores), qid, group)
         if judged_by is None:
-            rows = Rows(X=features, queries=queries, **checked_columns(data, queries))
-            return bind_to_rows(placed, rows).mean(scores)
+            documents = Documents.checked(
+                features,
+                y,
+                queries,
+                sample_weight=sample_weight,
+                query_weight=query_weight,
+                labels=labels,
+            )
+            return bind_to_rows(placed, documents).mean(scores)
         refuse_weights(sample_weight, query_weight)
-        both = with_judge(y, judged_by, queries, data["labels"])
-        rows = Rows(X=features, queries=queries, **checked_columns(both, queries))
-        return powered_mean(*both_values(placed, rows, scores), queries_of_people(rows)).mean
+        both = with_judge(y, judged_by, queries, labels)
+        documents = Documents.checked(features, queries=queries, **both)
+        values = both_values(placed, documents, scores)
+        return powered_mean(*values, queries_of_people(documents)).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder, as one JSON file.

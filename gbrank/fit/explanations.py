@@ -1,6 +1,5 @@
 """Why a ranker ranks documents as it does: what features add to scores."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,22 +8,18 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.checks import (
-    check_choice,
-    check_jobs,
-)
+from gbrank.common.checks import check_choice, check_jobs
 from gbrank.common.extras import needed
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
 from gbrank.common.words import apart
-from gbrank.data.documents import by_rank, rows_asked_for
+from gbrank.data.documents import take_rows
+from gbrank.data.lookup import by_rank, rows_asked_for
 from gbrank.data.queries import Queries
-from gbrank.data.rows import take_rows
 from gbrank.data.schema import as_dense
 from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.fitted import FittedTrees
 
 N_REASONS = 3
 
@@ -134,14 +129,6 @@ def short(value: object) -> str:
 
 class ExplainedRanker(BoostedRanker):
     """A ranker of trees that says what its features are, and why it ranks as it does."""
-
-    def _of_rows(
-        self, fitted: FittedTrees, X: TableLike, function: Callable[..., Matrix], *options: Any
-    ) -> Matrix:
-        """Return what a function of the model returns for rows, deferring Ctrl-C."""
-        threads, matrix = usable_threads(check_jobs(self.n_jobs)), fitted.schema.transform(X)
-        with interrupts_held():
-            return function(matrix, fitted.schema, threads, *options)
 
     def explain(self, X: TableLike, *, output: str = "array") -> Any:
         r"""Return what each feature adds to the score of each row (SHAP values).
@@ -330,7 +317,9 @@ class ExplainedRanker(BoostedRanker):
             raise ArgumentError(
                 "init", "must be a GBRanker for scores to be explained", repr(fitted.init)
             )
-        shares: Matrix = self._of_rows(fitted, X, fitted.model.contributions)
+        threads, features = usable_threads(check_jobs(self.n_jobs)), fitted.schema.transform(X)
+        with interrupts_held():
+            shares = fitted.model.contributions(features, fitted.schema, threads)
         if fitted.init is None:
             return shares
         own, theirs = fitted.schema.feature_names, fitted.init._schema.feature_names

@@ -1,4 +1,4 @@
-"""The derivatives of a fit: an objective bound to the rows, and what each round leaves out."""
+"""The derivatives of a fit: an objective bound to documents, and those that a round leaves out."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,25 +6,30 @@ from functools import partial
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import GradientFunction
 from gbrank.common.arrays import Mask
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
+from gbrank.data.queries import Queries
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
 
 
 def derivatives_by_round(
-    hook: GradientHook, ranker: BoostedRanker, rows: Rows, seed: int
+    hook: GradientHook, ranker: BoostedRanker, train: Documents, seed: int
 ) -> Callable[[int], GradientFunction]:
-    """Bind a hook to the rows of a fit; return what gives each round's derivatives of scores."""
-    names = ("sample_weight", "query_weight", "labels")
-    columns = {name: rows.columns.get(name) for name in names}
-    bound = hook.bind(rows.y, rows.queries, **columns)
-    left_out = _sampling(ranker, rows, seed)
+    """Bind a hook to the documents of a fit; return the function of a round to its derivatives."""
+    bound = hook.bind(
+        train.y,
+        train.queries,
+        sample_weight=train.sample_weight,
+        query_weight=train.query_weight,
+        labels=train.labels,
+    )
+    left_out = _sampling(ranker, train.queries, seed)
     return lambda round: partial(hook.derivatives, bound, round=round, left_out=left_out(round))
 
 
-def _sampling(ranker: BoostedRanker, rows: Rows, seed: int) -> Callable[[int], Mask | None]:
+def _sampling(ranker: BoostedRanker, queries: Queries, seed: int) -> Callable[[int], Mask | None]:
     """Return the function from a round to the mask of the documents that it leaves out."""
-    share, queries = ranker.subsample, rows.queries
+    share = ranker.subsample
     if share == 1:
         return lambda round: None
     if ranker.subsample_by == "document":

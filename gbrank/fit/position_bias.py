@@ -18,10 +18,10 @@ from gbrank.clicks import PositionReport, places_of, position_report
 from gbrank.common.arrays import Vector, canonical
 from gbrank.common.collective import all_gather
 from gbrank.common.warnings import warn_user
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Features
 from gbrank.data.sums import order_free_sums
-from gbrank.fit.loop import is_part
+from gbrank.fit.interrupted import is_part
 
 PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents
 
@@ -101,7 +101,7 @@ class DebiasedTrainer:
         return dict(zip(self._places.names, relative, strict=True))
 
 
-def report_of_positions(rows: Rows, free: bool) -> PositionReport | None:
+def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
     """Return what the rows of all workers tell of positions; warn where it is too little."""
     if rows.position is None:
         return None

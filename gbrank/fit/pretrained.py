@@ -16,6 +16,7 @@ from gbrank.common.extras import needed
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
+from gbrank.fit.chain import Link, scores_of
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted
 from gbrank.fit.storage import Saved, model_of, saved_booster
@@ -47,8 +48,12 @@ class PretrainedRanker(BaseRanker[Fitted]):
 
     def predict(self, X: TableLike) -> Vector:
         """Return the score of each row; higher ranks earlier within its query."""
+        return scores_of(self._links(), X)
+
+    def _links(self) -> list[Link]:
+        """Return the booster as a chain of one."""
         model = _recognised(self.booster)[1]
-        return model.predict_native(_readable(X))
+        return [Link(None, lambda X: model.predict_native(_readable(X)))]
 
     @property
     def _schema(self) -> Schema:  # type: ignore[override]

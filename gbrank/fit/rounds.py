@@ -1,8 +1,8 @@
-"""The rounds of a fit: what callbacks are told, what is recorded, and when the last one is."""
+"""The rounds of a fit: their record, what callbacks are told, and early stopping."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 AUTO = "auto"
 SHARE_OF_ROUNDS, SUM_OF_RATES = 0.25, 3.0
 SHORT = 2.0  # a patience over which rates sum to less
+
+Results: TypeAlias = dict[str, dict[str, list[float]]]  # values by set and measure, one a round
 
 HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
 
@@ -123,23 +125,67 @@ def check_patience(patience: object, name: str) -> int | str | None:
 
 
 def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping | None:
-    """Return when a fit stops early; "auto" has means over w = min(rounds / 4, 3 / rate) rounds."""
+    """Return when a fit stops early; warn of a few rounds at a low rate, which say little.
+
+    "auto" has means over w = min(rounds / 4, 3 / rate) rounds.
+    """
     if patience is None:
         return None
-    if not isinstance(patience, str):
-        return Stopping(int(patience))
-    window = max(1, round(min(SHARE_OF_ROUNDS * rounds, SUM_OF_RATES / rate)))
-    return Stopping(patience=(window + 1) // 2, window=window)
-
-
-def warn_of_short_patience(patience: int | str | None, rounds: int, rate: float) -> None:
-    """Warn where a few rounds at a low rate say little."""
+    if isinstance(patience, str):
+        window = max(1, round(min(SHARE_OF_ROUNDS * rounds, SUM_OF_RATES / rate)))
+        return Stopping(patience=(window + 1) // 2, window=window)
     long_enough = math.ceil(min(rounds, SHORT / rate))
-    if patience is not None and not isinstance(patience, str) and patience < long_enough:
+    if patience < long_enough:
         warn_user(
             f"early_stopping_rounds={patience} is short for a learning rate of {rate:.3g}: chance "
             f"may end the fit too early. Use {AUTO!r}, or at least {long_enough}."
         )
+    return Stopping(int(patience))
+
+
+@dataclass
+class History:
+    """The rounds of a fit so far."""
+
+    results: Results = field(default_factory=dict)
+    best_round: int = 0  # how many rounds to keep; at the end of a fit without validation data, all
+    best_value: float = math.nan  # the first measure after them; NaN without validation data
+    done: int = 0  # how many rounds have been trained
+    start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
+    ended: bool = False  # whether a callback ended the fit
+
+    def record(self, name: str, values: dict[str, float]) -> dict[str, str]:
+        """Append the values of one set after a round; return the first for the progress bar."""
+        for measure, value in values.items():
+            self.results.setdefault(name, {}).setdefault(measure, []).append(value)
+        measure, value = next(iter(values.items()))
+        return {f"{name} {measure}": f"{value:.4f}"}
+
+    def note_best(self, name: str, stopping: Stopping | None) -> None:
+        """Note the round to keep, by one set: the best or, without early stopping, the last."""
+        curve = next(iter(self.results[name].values()))
+        best = self.best_round
+        if (
+            stopping is None
+            or best == 0
+            or stopping.mean(curve, self.done) > stopping.mean(curve, best)
+        ):
+            self.best_round, self.best_value = self.done, curve[-1]
+
+    def forget_unfinished(self) -> None:
+        """Drop the values of a round that was not finished."""
+        for curves in self.results.values():
+            for curve in curves.values():
+                del curve[self.done :]
+
+    def published(self, sigmas: dict[int, float]) -> dict[str, Any]:
+        """Return the fields of `FittedRounds`."""
+        return {
+            "best_iteration": self.best_round,
+            "best_score": self.best_value,
+            "evals_result": EvalsResult(self.results),
+            "sigmas": np.array([sigmas[round] for round in sorted(sigmas) if round < self.done]),
+        }
 
 
 class EvalsResult(dict[str, dict[str, list[float]]], Tabular):

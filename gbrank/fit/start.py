@@ -1,48 +1,59 @@
-"""What a ranker boosts from: the scores of another model, which becomes part of it."""
+"""The start of a fit: the scores of another model, which becomes part of the ranker."""
 
-from collections.abc import Sequence
-from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import ArgumentError, found_in
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_vector, quoted
-from gbrank.data.columns import Data
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import TableLike
-from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.estimator import BaseRanker
-from gbrank.fit.loop import as_part
+from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.objectives.objective_registry import get_objective
 
 # "regression" is trained for this share of the rounds.
 SHARE_OF_ROUNDS = 0.1
 
 
-def fit_start(
-    ranker: BoostedRanker, parts: Sequence[Rows], training: Data
-) -> BaseRanker[Any] | None:
-    """Return the model that a ranker boosts from, or None; a regression is fitted for it."""
-    init: Any = ranker.init
-    if init is None and parts[0].init_score is None:
+def with_features(
+    ranker: BoostedRanker, schema: Schema, documents: Documents, where: str
+) -> Documents:
+    """Return documents with features in place of their table, and with the scores of a model.
+
+    That is the model that the ranker boosts from, unless it is to be trained.
+    """
+    with found_in(where):
+        features = replace(documents, X=schema.transform(documents.X))
+        init: Any = ranker.init
+        if init in (None, "zero"):
+            return features
+        if documents.init_score is not None:
+            raise ArgumentError("init", "must be None where init_score is given", quoted(init))
+        if is_start_name(init):
+            return features
+        return with_scores(features, init.predict(schema.in_order(documents.X)))
+
+
+def with_scores(documents: Documents, predicted: Vector) -> Documents:
+    """Return documents with the scores that a model predicts as initial scores."""
+    scores = check_vector(predicted, "init's predictions", len(documents.y))
+    return replace(documents, init_score=np.array(check_finite(scores, "init's predictions")))
+
+
+def needs_regression(ranker: BoostedRanker, train: Documents) -> bool:
+    """Return whether a regression on the gains is to be trained first."""
+    if ranker.init is None and train.init_score is None:
         facts = get_objective(ranker.objective).facts
-        init = "regression" if facts.needs_start and facts.start == "none" else None
-    if init is None or init == "zero":
-        return None
-    if any(part.init_score is not None for part in parts):
-        raise ArgumentError("init", "must be None where init_score is given", quoted(init))
-    if init == "regression":
-        return as_part(lambda: _regression(ranker).fit(**training))
-    start: BaseRanker[Any] = copy(init)  # which another fit of `init` leaves as it is
-    return start
+        return facts.needs_start and facts.start == "none"
+    return isinstance(ranker.init, str) and ranker.init == "regression"
 
 
-def _regression(ranker: BoostedRanker) -> BoostedRanker:
+def regression_of(ranker: BoostedRanker) -> BoostedRanker:
     """Return a ranker with the same trees that learns the gains, at the rate for its rounds."""
-    return clone(ranker).set_params(
+    regression: BoostedRanker = clone(ranker).set_params(
         objective="regression",
         init=None,
         sigma=None,
@@ -54,26 +65,13 @@ def _regression(ranker: BoostedRanker) -> BoostedRanker:
         baseline=None,
         verbose=0,
     )
+    return regression
 
 
-def rounds_of(start: object) -> int:
+def rounds_of(start: Any) -> int:
     """Return how many rounds a ranker of trees has, with those of what it was boosted from."""
     rounds = 0
     while isinstance(start, BoostedRanker):
         rounds += start._fitted.best_iteration
         start = start._fitted.init
     return rounds
-
-
-def from_start(
-    start: BaseRanker[Any] | None, schema: Schema, tables: Sequence[TableLike], parts: list[Rows]
-) -> list[Rows]:
-    """Return rows with the start's scores of their tables, if there is one, as initial scores."""
-    if start is None:
-        return parts
-    result = []
-    for table, rows in zip(tables, parts, strict=True):
-        given = start.predict(schema.in_order(table))
-        scores = check_vector(given, "init's predictions", len(rows.y))
-        result.append(rows.replace(init_score=np.array(check_finite(scores, "init's predictions"))))
-    return result

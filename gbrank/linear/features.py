@@ -1,10 +1,13 @@
 """The features of linear rankers: numbers, none missing, and their weighted sum."""
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Features, Schema
 
 LARGEST_FEATURE = 1e100  # sums of squares stay finite
@@ -12,7 +15,7 @@ LARGEST_FEATURE = 1e100  # sums of squares stay finite
 
 def weighted_sum(X: Features, coef: Vector) -> Vector:
     """Return the score of each row: its features times weights."""
-    return np.asarray(_complete(X, "") @ coef)
+    return np.asarray(_complete(X) @ coef)
 
 
 def learn_numbers(X: object) -> Schema:
@@ -28,25 +31,27 @@ def learn_numbers(X: object) -> Schema:
     return schema
 
 
-def complete_rows(rows: Rows, where: str = "") -> Rows:
-    """Return rows whose features are float64, refusing missing values."""
-    return rows.replace(X=_complete(rows.X, where))
+def with_numbers(schema: Schema, documents: Documents, place: int | None = None) -> Documents:
+    """Return documents with complete features in place of their table; of a validation set."""
+    with found_in("" if place is None else f"eval_set[{place}]: "):
+        return replace(documents, X=_complete(schema.transform(documents.X)))
 
 
-def _complete(matrix: Features, where: str) -> Features:
+def _complete(matrix: Features) -> Features:
+    """Return features as float64; refuse missing and huge ones."""
     values = matrix.data if sp.issparse(matrix) else matrix
     if np.isnan(values).any():
         entries = sp.coo_matrix(matrix)
         first = int(np.argmax(np.isnan(entries.data)))
         raise ValueError(
-            f"{where}X must not hold NaN for a linear ranker, got it in row {entries.row[first]}, "
+            f"X must not hold NaN for a linear ranker, got it in row {entries.row[first]}, "
             f"column {entries.col[first]}. Fill it in, for example by "
             "sklearn.impute.SimpleImputer."
         )
     largest = float(np.abs(values).max(initial=0))
     if largest > LARGEST_FEATURE:
         raise ValueError(
-            f"{where}X must hold numbers of at most {LARGEST_FEATURE} for a linear ranker, got "
+            f"X must hold numbers of at most {LARGEST_FEATURE} for a linear ranker, got "
             f"{largest}. Scale it, for example by sklearn.preprocessing.StandardScaler."
         )
     return matrix.astype(np.float64, copy=False)

@@ -14,17 +14,23 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.threads import usable_threads
+from gbrank.data.documents import Documents
 from gbrank.data.queries import QueryWeights
-from gbrank.data.rows import Rows
-from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, Ids, TableLike
+from gbrank.fit.arguments import (
+    Ids,
+    TableLike,
+    refuse_zero_weights,
+    training_queries,
+    validation_documents,
+)
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
+from gbrank.fit.judging import judges_of, warn_of_equal_rows
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.fit.loop import Loop, decided_by, evaluations, warn_of_equal_rows
-from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
+from gbrank.fit.loop import run_rounds
+from gbrank.fit.rounds import Callback, EvalsResult, History, Stopping, check_callbacks
 from gbrank.linear import solvers
-from gbrank.linear.features import complete_rows, learn_numbers
+from gbrank.linear.features import learn_numbers, with_numbers
 from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
@@ -207,43 +213,49 @@ class LinearRanker(LinearModel[FittedSteps]):
         UserWarning
             If the scales of the features differ so much that the regression may be inaccurate.
         """
-        given = locals()
-        data = FitData(**{name: given[name] for name in given.keys() - {"self", "callbacks"}})
-        return self._publish(self._taken()._descend(data, callbacks))
+        train = Documents.checked(
+            X,
+            y,
+            training_queries(X, y, qid, group),
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+        )
+        refuse_zero_weights(train)
+        valid = validation_documents(eval_set, eval_qid=eval_qid, eval_group=eval_group)
+        return self._publish(self._taken()._descend(train, valid, callbacks))
 
-    def _descend(self, data: FitData, callbacks: Sequence[Callback] | None) -> FittedSteps:
-        """Return what a fit makes."""
-        given = checked_fields(self)
+    def _descend(
+        self, train: Documents, valid: list[Documents], callbacks: Sequence[Callback] | None
+    ) -> FittedSteps:
+        """Train the weights, and return all that the fit makes."""
+        params = checked_fields(self)
         objective, schedule, n_steps = self._settings()
-        seed, n_jobs = given["random_state"], usable_threads(given["n_jobs"])
+        seed, n_jobs = params["random_state"], usable_threads(params["n_jobs"])
         called = check_callbacks(callbacks)
         measures = self._measures()
-        schema = learn_numbers(data.training["X"])
-        rows, valid = self._rows(data, schema)
-        patience = self.early_stopping_rounds
-        if patience is None and valid and self.solver == "sgd":
-            patience = n_steps  # never stops, and keeps the best
-        on_train, on_valid = evaluations(measures, rows, valid, schema, n_jobs, training=True)
-        wanted = None if patience is None else Stopping(patience)
-        judge, stopping = decided_by(on_valid, wanted)
+        schema = learn_numbers(train.X)
+        rows = with_numbers(schema, train)
+        judged = [with_numbers(schema, part, i) for i, part in enumerate(valid)]
+        warn_of_equal_rows(rows)
+        stopping = self._stopping(n_steps, bool(valid))
+        judges = judges_of(measures, rows, judged, schema, n_jobs, stopping, training=True)
         if self.solver == "cg" and not objective.facts.closed_form:
             _refuse_weights_within_queries(rows)
         start = self._start(objective, rows)
         move = self._move(objective, rows, self._center(start), n_steps, seed, n_jobs)
         unit = objective.facts.sigma_unit
-        descent = solvers.Descent(move, rows, valid, [start], schedule, unit, n_steps)
-        history = Loop(
+        descent = solvers.Descent(move, rows, judged, [start], schedule, unit, n_steps)
+        history = History()
+        run_rounds(
             descent,
-            lambda _: descent.step(),
+            descent.step,
             n_steps,
-            on_train=on_train,
-            on_valid=on_valid,
-            judge=judge,
-            stopping=stopping,
-            sigmas=descent.sigmas,
+            judges,
+            descent,
+            history=history,
             callbacks=called,
-            progress=given["verbose"],
-        ).run()
+            progress=params["verbose"],
+        )
         return FittedSteps(
             schema=schema,
             coef=descent.coefs[history.best_round],
@@ -251,15 +263,13 @@ class LinearRanker(LinearModel[FittedSteps]):
             **history.published(descent.sigmas),
         )
 
-    def _rows(self, data: FitData, schema: Schema) -> tuple[Rows, list[Rows]]:
-        """Check the data; return rows to train on and validation sets."""
-        rows, valid = data.checked(schema)
-        warn_of_equal_rows(rows)
-        rows = complete_rows(rows)
-        valid = [complete_rows(part, f"eval_set[{i}]: ") for i, part in enumerate(valid)]
-        if self.early_stopping_rounds is not None and not valid:
+    def _stopping(self, n_steps: int, validated: bool) -> Stopping | None:
+        """Return when a fit stops early; "sgd" with validation data keeps the best step anyway."""
+        if self.early_stopping_rounds is None:
+            return Stopping(n_steps) if validated and self.solver == "sgd" else None
+        if not validated:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
-        return rows, valid
+        return Stopping(self.early_stopping_rounds)
 
     def _settings(self) -> tuple[Objective, Curve, int]:
         """Check the parameters; return the objective, sigma by step, and how many steps to take."""
@@ -278,7 +288,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         check_schedule(schedule, n_steps, sigma_at)
         return objective, schedule, n_steps
 
-    def _start(self, objective: Objective, rows: Rows) -> Vector:
+    def _start(self, objective: Objective, rows: Documents) -> Vector:
         """Return the first weights."""
         targets = _targets(objective, rows)
         if not labels_differ(targets, rows.queries).any():
@@ -308,7 +318,13 @@ class LinearRanker(LinearModel[FittedSteps]):
         return start if choice == "init" else np.zeros_like(start)
 
     def _move(
-        self, objective: Objective, rows: Rows, center: Vector, n_steps: int, seed: int, n_jobs: int
+        self,
+        objective: Objective,
+        rows: Documents,
+        center: Vector,
+        n_steps: int,
+        seed: int,
+        n_jobs: int,
     ) -> solvers.Move:
         """Return the function that takes a step."""
         if self.solver == "sgd":
@@ -321,7 +337,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         return solvers.conjugate_gradient(loss, self.max_iter, self.tol)
 
 
-def _targets(objective: Objective, rows: Rows) -> Vector:
+def _targets(objective: Objective, rows: Documents) -> Vector:
     """Return the targets of the regression: the gains of the objective, or of its measure."""
     measure = getattr(objective, "measure", None)
     if isinstance(measure, Measure):
@@ -329,7 +345,7 @@ def _targets(objective: Objective, rows: Rows) -> Vector:
     return gain_values(getattr(objective, "gain", "exp2"), rows.y)
 
 
-def _refuse_weights_within_queries(rows: Rows) -> None:
+def _refuse_weights_within_queries(rows: Documents) -> None:
     if rows.sample_weight is None:
         return
     differ = labels_differ(rows.sample_weight, rows.queries) > 0

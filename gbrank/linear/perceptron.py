@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Real, checked_fields
-from gbrank.data.checking import check_rows, each_query
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
+from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, Ids, TableLike
+from gbrank.fit.arguments import Ids, TableLike, n_documents, training_queries
 from gbrank.fit.fitted import Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.linear.features import complete_rows, learn_numbers
+from gbrank.linear.features import learn_numbers, with_numbers
 from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
@@ -119,10 +119,10 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         ValueError, TypeError
             If an argument is not usable; the message names it.
         """
-        data = FitData(X, y, qid=qid, group=group)
+        train = Documents.checked(X, y, training_queries(X, y, qid, group))
         bound, rounds = self._bound(), int(self.max_iter)
         schema = learn_numbers(X)
-        rows = complete_rows(data.checked(schema)[0])
+        rows = with_numbers(schema, train)
         learned = FittedPerceptron.of_nothing(schema)
         for _ in range(rounds):
             learned = self._learn(learned, rows, bound)
@@ -157,9 +157,8 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         """
         bound = self._bound()
         learned = self._published or FittedPerceptron.of_nothing(learn_numbers(X))
-        rows = complete_rows(
-            check_rows(learned.schema, {"X": X, "y": y, "qid": qid, "group": group})
-        )
+        queries = Queries.resolve(n_documents(X), qid, group)
+        rows = with_numbers(learned.schema, Documents.checked(X, y, queries))
         return self._publish(self._learn(learned, rows, bound))
 
     def _measures(self) -> list[Measure]:
@@ -169,11 +168,11 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         checked_fields(self)
         return SLAM(self._measures()[0], margin=self.margin, smooth=False)
 
-    def _learn(self, learned: FittedPerceptron, rows: Rows, bound: SLAM) -> FittedPerceptron:
+    def _learn(self, learned: FittedPerceptron, rows: Documents, bound: SLAM) -> FittedPerceptron:
         """Return what is known after some queries more."""
         (measure,) = self._measures()
         coef, losses = learned.coef, []
-        for part in each_query(rows):
+        for part in rows.each_query():
             with np.errstate(over="ignore", invalid="ignore"):
                 scores = part.X @ coef
             if not np.isfinite(scores).all():

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
+from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
 from gbrank.common.warnings import warn_user
-from gbrank.data.checking import each_query
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.spread import unit_width
 from gbrank.measures.measure import query_weights
@@ -25,7 +25,7 @@ Loss: TypeAlias = Callable[[Vector, float, int], tuple[float, Vector]]
 Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
 
-def regression_on_gains(rows: Rows, gains: Vector, ridge: float, balanced: bool) -> Vector:
+def regression_on_gains(rows: Documents, gains: Vector, ridge: float, balanced: bool) -> Vector:
     """Return argmin Σ_i v_i (w·x_i − G_i)² / Σ_i v_i + ridge ‖w‖²."""
     weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
     relevant = gains > 0
@@ -46,7 +46,7 @@ def regression_on_gains(rows: Rows, gains: Vector, ridge: float, balanced: bool)
 
 
 def linear_loss(
-    objective: Objective, rows: Rows, center: Vector, reg_lambda: float, n_jobs: int
+    objective: Objective, rows: Documents, center: Vector, reg_lambda: float, n_jobs: int
 ) -> Loss:
     """Return the mean over queries of the loss of scores X·w, plus λ ‖w − w0‖², with its slope."""
     weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
@@ -70,7 +70,7 @@ def conjugate_gradient(loss: Loss, max_iter: int, tol: float) -> Move:
 
 def stochastic_gradient(
     objective: Objective,
-    rows: Rows,
+    rows: Documents,
     center: Vector,
     reg_lambda: float,
     learning_rate: float,
@@ -80,7 +80,7 @@ def stochastic_gradient(
     """Return a move that goes once through the shuffled queries, with a gradient step for each."""
     parts = [
         (part, objective.bind(part.y, part.queries, n_jobs=1, rounds=rounds))
-        for part in each_query(rows)
+        for part in rows.each_query()
     ]
     keys = query_keys(rows.queries.ids)
     mean = 1.0 if rows.weights is None else rows.weights.mean()
@@ -103,22 +103,27 @@ class Descent:
     """Weights in training: one move a step, each at its own sigma."""
 
     move: Move
-    rows: Rows
-    valid: list[Rows]
+    rows: Documents
+    valid: list[Documents]
     coefs: list[Vector]  # the first weights, then those after each step
     schedule: Curve
     sigma_unit: str
     n_steps: int
     sigmas: dict[int, float] = field(default_factory=dict)
+    gradients: RoundGradients | None = None  # which callbacks of trees see
+    begin: int = 0  # the step in which the objective itself begins: there is no other
 
-    def step(self) -> None:
+    def step(self, round: int) -> None:
         """Take a step from the last weights."""
-        round = len(self.coefs) - 1
         sigma = sigma_at(self.schedule, round, self.n_steps)
         if unit_of(self.schedule) == "spread":
             sigma *= unit_width(self.train_scores(), self.rows.queries, self.sigma_unit)
         self.sigmas[round] = sigma
         self.coefs.append(self.move(self.coefs[-1], sigma, round))
+
+    def end_start(self, round: int) -> int:
+        """Return how many steps there will be."""
+        return self.n_steps
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows."""

@@ -14,9 +14,9 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels, check_vector, quoted
 from gbrank.common.warnings import warn_user
+from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
-from gbrank.data.rows import Rows
 from gbrank.measures.measure import Measure, bind_to_rows
 
 PEOPLE, JUDGE = "people", "judge"  # the names of both labels
@@ -89,7 +89,7 @@ def of_y(measure: Measure) -> Measure:
 
 
 def both_values(
-    measure: Measure, rows: Rows, scores: Vector, n_jobs: int | None = None
+    measure: Measure, rows: Documents, scores: Vector, n_jobs: int | None = None
 ) -> tuple[Vector, Vector]:
     """Return the measure of each query by people's labels, and by the judge's."""
     of_y(measure)
@@ -100,7 +100,7 @@ def both_values(
     return people, judge
 
 
-def queries_of_people(rows: Rows) -> NDArray[np.bool_]:
+def queries_of_people(rows: Documents) -> NDArray[np.bool_]:
     """Return which queries people have judged."""
     known = rows.queries.index[~np.isnan(rows.labels[PEOPLE])]
     return np.bincount(known, minlength=rows.queries.n_queries) > 0

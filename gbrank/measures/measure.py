@@ -16,8 +16,8 @@ from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import Choice, Parameter, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.threads import usable_threads
+from gbrank.data.documents import Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.rows import Chosen, Rows
 from gbrank.data.schema import Schema
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import (
@@ -428,9 +428,11 @@ class MeasureOnRows:
         return self.bound.mean(scores[self.chosen], self.weights)
 
 
-def bind_to_rows(measure: Measure, rows: Rows, n_jobs: int | None = None) -> MeasureOnRows:
+def bind_to_rows(
+    measure: Measure, documents: Documents, n_jobs: int | None = None
+) -> MeasureOnRows:
     """Bind a measure to the documents that have the label that it names."""
-    own, chosen, queries = rows.with_label(measure.label, f"measure {measure}")
+    own, chosen, queries = documents.with_label(measure.label, f"measure {measure}")
     unlabelled = measure if measure.label is None else replace(measure, label=None)
     return MeasureOnRows(
         measure,
@@ -438,5 +440,5 @@ def bind_to_rows(measure: Measure, rows: Rows, n_jobs: int | None = None) -> Mea
         query_weights(own.queries, own.sample_weight, own.query_weight),
         chosen,
         queries,
-        rows.queries.n_queries,
+        documents.queries.n_queries,
     )

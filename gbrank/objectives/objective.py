@@ -21,9 +21,9 @@ from gbrank.common.checks import (
 from gbrank.common.collective import all_any
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
+from gbrank.data.documents import document_weights
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.rows import document_weights
 from gbrank.data.sums import order_free_mean
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Program, Terms

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, Queries, make_cubic, query_train_test_split, split_frame
+from gbrank.data.documents import take_rows
 from gbrank.data.labels import check_labels_by_name
-from gbrank.data.rows import take_rows
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

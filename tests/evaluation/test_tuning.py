@@ -17,7 +17,7 @@ from optuna.storages.journal import JournalFileBackend
 from gbrank import GBRanker, get_measure, make_cubic, tune
 from gbrank.evaluation import QueryKFold, QueryTimeSeriesSplit
 from gbrank.evaluation.tuning import VARIANTS
-from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.interrupted import FitInterrupted
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
 RANKER = GBRanker(n_estimators=8, min_child_samples=5, random_state=0, n_jobs=1)

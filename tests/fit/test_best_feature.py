@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 from gbrank import NDCG, GBRanker, Queries, get_measure, report
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.fit import best_feature
 
 N_QUERIES, SIZE = 60, 12
@@ -256,6 +256,6 @@ def test_columns_agree_as_far_as_spearmans_correlations_in_queries() -> None:
         )
         for column in (0, 1, 3)
     ]
-    found = best_feature._agreement(Rows(X, y, Queries.from_qid(QID)))
+    found = best_feature._agreement(Documents(X, y, Queries.from_qid(QID)))
     np.testing.assert_allclose(found[[0, 1, 3]], expected, atol=1e-12)
     assert found[0] > 0 > found[1]

@@ -35,7 +35,7 @@ from gbrank import LambdaRank
 from gbrank.boosters import TRAINERS
 from gbrank.commands.cli import main
 from gbrank.fit.checkpoints import Checkpoint
-from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.interrupted import FitInterrupted
 from gbrank.schedules import geometric
 
 # --- the same bits ------------------------------------------------------------------------------

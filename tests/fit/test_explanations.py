@@ -19,7 +19,7 @@ from gbrank import (
     write_letor,
 )
 from gbrank.commands.cli import main
-from gbrank.data.rows import take_rows
+from gbrank.data.documents import take_rows
 from gbrank.fit.explanations import Explanation
 
 X, Y, QID = make_cubic(30, n_documents=8, n_features=4, random_state=0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gbrank import GBRanker, make_cubic
-from gbrank.fit import loop
+from gbrank.fit import interrupted, loop
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=3, random_state=0)
 
@@ -31,43 +31,43 @@ def test_ctrl_c_ends_the_whole(whole: str, rounds: int, monkeypatch: pytest.Monk
     """As Ctrl-C in the fit itself, after its first round, would not."""
     done = []
 
-    def interrupted(callbacks: Any, round: Any) -> bool:
+    def interrupt(callbacks: Any, round: Any) -> bool:
         done.append(round)
         if len(done) == rounds:
             raise KeyboardInterrupt
         return call_all(callbacks, round)
 
     call_all = loop.call_all
-    monkeypatch.setattr(loop, "call_all", interrupted)
+    monkeypatch.setattr(loop, "call_all", interrupt)
     with pytest.raises(KeyboardInterrupt):
         WHOLES[whole]()
     assert len(done) == rounds
     done.clear()
-    with pytest.warns(loop.FitInterrupted):  # what is no part keeps its rounds, as before
+    with pytest.warns(interrupted.FitInterrupted):  # what is no part keeps its rounds, as before
         assert ranker().fit(X, Y, qid=QID).best_iteration_ == rounds
 
 
 def test_ctrl_c_at_any_line_of_a_part_leaves_the_next_fit_whole() -> None:
     """Also where a part begins or ends: what comes next is no part, and keeps its rounds."""
 
-    def lines(interrupted: int) -> int:
+    def lines(stopped: int) -> int:
         """Run a part, with a Ctrl-C at one of its lines; return how many there were."""
         count = 0
 
         def trace(frame: FrameType, event: str, _: object) -> Any:
             nonlocal count
-            if frame.f_code.co_filename != loop.__file__:
+            if frame.f_code.co_filename != interrupted.__file__:
                 return None
             if event == "line":
                 count += 1
-                if count == interrupted:
+                if count == stopped:
                     signal.raise_signal(signal.SIGINT)
             return trace
 
         before = sys.gettrace()
         sys.settrace(trace)
         try:
-            loop.as_part(lambda: None)
+            interrupted.as_part(lambda: None)
         finally:
             sys.settrace(before)
         return count
@@ -75,4 +75,4 @@ def test_ctrl_c_at_any_line_of_a_part_leaves_the_next_fit_whole() -> None:
     for line in range(1, lines(0) + 1):
         with pytest.raises(KeyboardInterrupt):
             lines(line)
-        assert not loop._is_part.get()
+        assert not interrupted._is_part.get()

@@ -9,10 +9,16 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.fit.loop import History, Loop
-from gbrank.fit.rounds import Stopping
+from gbrank.fit.judging import Judges
+from gbrank.fit.loop import run_rounds
+from gbrank.fit.rounds import History, Stopping
 
 SIGMAS = dict.fromkeys(range(12), 1.0)
+
+
+def stages(begin: int = 0, **others: Any) -> Any:
+    """Return stages whose objective begins in a round."""
+    return SimpleNamespace(begin=begin, sigmas=SIGMAS, gradients=None, **others)
 
 
 class Replay:
@@ -60,8 +66,8 @@ def test_the_best_round(
     values: list[float], stopping: Stopping | None, best: int, done: int
 ) -> None:
     steps: Any = Replay(values)
-    loop = Loop(steps, steps.step, len(values), sigmas=SIGMAS, on_valid=[steps], stopping=stopping)
-    history = loop.run()
+    judges, history = Judges(valid=[steps], stopping=stopping), History()
+    run_rounds(steps, steps.step, len(values), judges, stages(), history=history)
     assert (history.best_round, history.done) == (best, done)
     assert history.best_value == values[best - 1]
 
@@ -70,10 +76,8 @@ def test_the_best_round(
 def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) -> None:
     """The best round is in the start, which is not long enough to be ended by it."""
     steps: Any = Replay([0.9] + 11 * [0.1])
-    hook: Any = SimpleNamespace(begin=begin, end_start=None, sigmas={})
-    history = Loop(
-        steps, steps.step, 12, sigmas=SIGMAS, on_valid=[steps], stopping=Stopping(3), hook=hook
-    ).run()
+    judges, history = Judges(valid=[steps], stopping=Stopping(3)), History()
+    run_rounds(steps, steps.step, 12, judges, stages(begin=begin), history=history)
     assert (history.best_round, history.done) == (1, done)
 
 
@@ -81,11 +85,15 @@ def test_a_start_had_ended_before_the_checkpoint() -> None:
     """The objective trains for as many rounds as its start did, not for all that were planned."""
     steps: Any = Replay([0.1] * 12)
     ends: list[int] = []
-    hook: Any = SimpleNamespace(begin=3, end_start=lambda round: ends.append(round) or 2 * round)
-    loop = Loop(
-        steps, steps.step, 12, sigmas=SIGMAS, hook=hook, history=History(done=4, start_ended=3)
-    )  # fmt: skip
-    assert (loop.run().done, ends) == (6, [3])
+
+    def end_start(round: int) -> int:
+        ends.append(round)
+        return 2 * round
+
+    hook = stages(begin=3, end_start=end_start)
+    history = History(done=4, start_ended=3)
+    run_rounds(steps, steps.step, 12, Judges(), hook, history=history)
+    assert (history.done, ends) == (6, [3])
 
 
 @pytest.mark.parametrize("kind", ["array", "sparse", "linear"])

@@ -18,8 +18,7 @@ from sklearn.linear_model import Ridge
 
 from gbrank import GBRanker, LinearRanker, Queries, custom_objective, make_cubic
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.data.checking import split_rows
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.extend import Facts
 from gbrank.schedules import geometric, staircase
 
@@ -232,8 +231,7 @@ def test_held_out_queries_train_neither_model() -> None:
 
 def _held_out() -> Any:
     """Return the ids of the queries that are set aside."""
-    _, (rows, _) = split_rows(Rows(X, Y, Queries.from_qid(QID)), 0.3, 0)
-    return rows.queries.ids
+    return Documents(X, Y, Queries.from_qid(QID)).split(0.3, 0)[1].queries.ids
 
 
 def test_saved_with_the_model(tmp_path: Path) -> None:
@@ -271,7 +269,7 @@ def test_nothing_is_trained_before_all_is_checked(
     """The start neither, which may take long."""
     never = partial(pytest.fail, "the start is in training")
     made = ranker("ranknet", booster=booster, init="regression").set_params(**params)
-    monkeypatch.setattr("gbrank.fit.start._regression", never)
+    monkeypatch.setattr("gbrank.fit.boost.regression_of", never)
     with pytest.raises(ValueError, match=message):
         made.fit(X, Y, qid=QID)
 

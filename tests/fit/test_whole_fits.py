@@ -16,7 +16,7 @@ import gbrank
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, load_ranker
 from gbrank.boosters import TRAINERS
 from gbrank.fit import boost
-from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.interrupted import FitInterrupted
 from gbrank.fit.pretrained import PretrainedRanker
 
 PACKAGE = str(Path(gbrank.__file__).parent)
@@ -86,7 +86,7 @@ def watched(call: Callable[[], Any], watcher: Interruption) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::gbrank.fit.loop.FitInterrupted")
+@pytest.mark.filterwarnings("ignore::gbrank.fit.interrupted.FitInterrupted")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_interrupted_at_any_moment(kind: str) -> None:

@@ -37,8 +37,8 @@ from gbrank import (
     load_ranker,
     make_cubic,
 )
-from gbrank.data.rows import Rows
-from gbrank.fit.loop import FitInterrupted
+from gbrank.data.documents import Documents
+from gbrank.fit.interrupted import FitInterrupted
 from gbrank.linear.solvers import linear_loss, regression_on_gains
 from gbrank.schedules import geometric
 
@@ -104,8 +104,8 @@ def test_regression_on_features_of_other_scales() -> None:
 def test_query_weights_of_the_regression() -> None:
     """A query of weight 2 is a query that is there twice."""
     twice = np.append(np.arange(len(Y)), np.flatnonzero(QID == 3))
-    again = Rows(X[twice], Y[twice], Queries.from_qid(np.append(QID, np.full(12, 99))))
-    weighed = Rows(X, Y, Queries.from_qid(QID), query_weight=1.0 + (np.arange(30) == 3))
+    again = Documents(X[twice], Y[twice], Queries.from_qid(np.append(QID, np.full(12, 99))))
+    weighed = Documents(X, Y, Queries.from_qid(QID), query_weight=1.0 + (np.arange(30) == 3))
     assert_allclose(
         regression_on_gains(weighed, GAINS, 0.1, False),
         regression_on_gains(again, GAINS[twice], 0.1, False),
@@ -123,7 +123,7 @@ def test_query_weights_of_the_regression() -> None:
 )
 def test_gains_are_those_of_the_measure(objective: str, worth: Vector) -> None:
     """What a document is worth to it; exponential gains where there is no measure."""
-    rows = Rows(X, Y, Queries.from_qid(QID))
+    rows = Documents(X, Y, Queries.from_qid(QID))
     start = fit(objective, n_steps=1, max_iter=1).init_coef_
     assert_array_equal(start, regression_on_gains(rows, worth, 0.01, False))
 
@@ -172,7 +172,7 @@ def test_lemma_1(c: float) -> None:
 )
 def test_derivative_of_the_linear_loss(name: str) -> None:
     """By finite differences, for every objective that has one, with weights and the penalty."""
-    rows = Rows(X[:60], Y[:60], Queries.from_qid(QID[:60]), query_weight=np.arange(1.0, 6.0))
+    rows = Documents(X[:60], Y[:60], Queries.from_qid(QID[:60]), query_weight=np.arange(1.0, 6.0))
     start, coef = np.random.default_rng(3).normal(size=(2, 5))
     objective = get_objective(name)
     loss = linear_loss(objective, rows, start, 0.3, n_jobs=1)
@@ -202,7 +202,7 @@ def test_conjugate_gradient_by_the_normal_equations(reg_lambda: float) -> None:
 @pytest.mark.slow
 def test_annealing_by_the_paper() -> None:
     """σ from 2⁶ to 2⁻⁶; at each, the loss falls from where the last σ ended."""
-    rows = Rows(X, Y, Queries.from_qid(QID))
+    rows = Documents(X, Y, Queries.from_qid(QID))
     whole = fit()
     assert_array_equal(whole.sigmas_, 2.0 ** np.arange(6, -7, -1))
     loss = linear_loss(SmoothRank(), rows, whole.init_coef_, 0.001, 1)

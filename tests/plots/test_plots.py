@@ -20,7 +20,7 @@ from scipy import stats
 from gbrank import NDCG, GBRanker, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Comparison, Row
 from gbrank.fit.explanations import Explanation
-from gbrank.fit.loop import as_part
+from gbrank.fit.interrupted import as_part
 from gbrank.plots.style import legend
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)

@@ -21,7 +21,7 @@ from cases import loop
 from gbrank import GBRanker, Queries, get_objective, make_cubic
 from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.boosters.bins import bin_sample
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
 from gbrank.schedules import geometric
 
@@ -273,7 +273,7 @@ def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -
     features[rng.random(4000) < 0.3, 0] = np.nan
     features[:40] = [50.0, 30.0]
     target = np.isnan(features[:, 0]) + 0.1 * features[:, 1]
-    rows = Rows(features, np.zeros(4000), Queries.from_sizes([4000]))
+    rows = Documents(features, np.zeros(4000), Queries.from_sizes([4000]))
     schema = Schema.learn(features, categorical_feature=[1])
     params = binned(booster, 20, monkeypatch)
     settings = TreeSettings(0.5, 31, None, 1, 1.0, 1.0, False, 0.0, 0, 1, params)

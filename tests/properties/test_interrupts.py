@@ -11,7 +11,7 @@ INTERRUPTED = """
 import json, os, signal, sys, threading, time, warnings
 import numpy as np
 from gbrank import GBRanker, make_cubic
-from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.interrupted import FitInterrupted
 
 booster, moments = sys.argv[1], int(sys.argv[2])
 X, y, qid = make_cubic(300, n_documents=30, n_features=40, random_state=0)

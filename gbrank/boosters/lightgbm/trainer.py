@@ -1,6 +1,7 @@
 """Training with LightGBM."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import lightgbm as lgb
@@ -33,7 +34,7 @@ from gbrank.common.checks import check_number
 from gbrank.common.collective import BoosterError, all_gather, n_workers
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Features, Schema
 
@@ -47,8 +48,8 @@ class LightGBMTrainer:
     @interrupts_held()
     def __init__(
         self,
-        train: Rows,
-        valid: list[Rows],
+        train: Documents,
+        valid: list[Documents],
         schema: Schema,
         settings: TreeSettings,
         state: State | None = None,
@@ -169,10 +170,11 @@ class LightGBMTrainer:
         self._booster.reset_parameter(dict(zip(self._seeds, noise.tolist(), strict=True)))
 
 
-def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
+def _with_scores(parts: list[Documents], state: State) -> list[Documents]:
     """Return training and validation rows with the checkpoint's scores as initial scores."""
     return [
-        rows.replace(init_score=np.frombuffer(state[f"scores_{i}"])) for i, rows in enumerate(parts)
+        replace(rows, init_score=np.frombuffer(state[f"scores_{i}"]))
+        for i, rows in enumerate(parts)
     ]
 
 
@@ -188,7 +190,7 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     return seen
 
 
-def _training_data(train: Rows, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset]:
+def _training_data(train: Documents, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset]:
     """Return all parameters, and the data set of the training rows, with bins of a sample.
 
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.

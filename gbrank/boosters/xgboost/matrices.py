@@ -12,7 +12,7 @@ from gbrank.boosters.interface import TreeSettings, safe_names
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import BoosterError
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Features, Schema, as_dense, dense_blocks
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
@@ -33,7 +33,7 @@ def as_matrix(
     return matrix
 
 
-def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
+def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
     """Return data in bins that, unlike XGBoost's own, do not depend on the order of rows."""
     user = settings.params
     if user.get("tree_method", "hist") == "hist":

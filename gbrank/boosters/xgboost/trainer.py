@@ -25,7 +25,7 @@ from gbrank.common.checks import check_number
 from gbrank.common.collective import BoosterError, all_max
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
-from gbrank.data.rows import Rows
+from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
 
 REFUSED = "XGBoost refuses the parameters or data"
@@ -41,8 +41,8 @@ class XGBoostTrainer:
     @interrupts_held()
     def __init__(
         self,
-        train: Rows,
-        valid: list[Rows],
+        train: Documents,
+        valid: list[Documents],
         schema: Schema,
         settings: TreeSettings,
         state: State | None = None,

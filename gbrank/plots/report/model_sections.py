@@ -15,7 +15,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.common.table import Table
 from gbrank.common.version import __version__
-from gbrank.data.rows import take_rows
+from gbrank.data.documents import take_rows
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.plots.fitted_ranker import learning_curves
 from gbrank.plots.report.blocks import (

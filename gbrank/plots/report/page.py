@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import found_in
 from gbrank.common.checks import quoted
 from gbrank.common.registry import first_line
-from gbrank.data.columns import checked_columns
-from gbrank.data.documents import warn_of_repeats
+from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
+from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.evaluation.statistics import Both
@@ -135,7 +134,7 @@ def report(
     data: dict[str, Any] = {"y": y}
     if judged_by is not None:
         data = with_judge(y, judged_by, queries, None)
-    rows = Rows(X=X, queries=queries, **checked_columns(data, queries))
+    rows = Documents.checked(X, queries=queries, **data)
     segments = {
         column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
         for column in columns
@@ -149,7 +148,7 @@ def report(
             people, judge = map(np.array, zip(*found, strict=True))
             both[str(measure)] = Both(people, judge, queries_of_people(rows))
     features = _features(models[0].ranker, schema, X, "X")
-    seen = Rows(X=features, y=rows.y, queries=queries)
+    seen = Documents(features, rows.y, queries)
     judged = ReportData(
         X=X,
         schema=schema,

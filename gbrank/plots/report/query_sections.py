@@ -13,7 +13,7 @@ from scipy import stats
 
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.table import Table
-from gbrank.data.rows import take_rows
+from gbrank.data.documents import take_rows
 from gbrank.evaluation.power import queries_needed_for, smallest_difference, told_line
 from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.fit.explanations import N_REASONS

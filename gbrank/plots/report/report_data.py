@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.table import number_names
-from gbrank.data.documents import by_rank
+from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list, is_missing
+from gbrank.data.lookup import by_rank
 from gbrank.data.queries import Queries
-from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
 from gbrank.evaluation.statistics import Both, Comparisons, common_queries, compared
 from gbrank.fit.best_feature import SingleFeature
@@ -54,7 +54,7 @@ class ReportData:
         Sequence[Any] | NDArray[Any]
     )  # what they are called: their values in a column, or their rows
     column: str
-    rows: Rows  # with the labels of people and of the judge, where there are both
+    rows: Documents  # with the labels of people and of the judge, where there are both
     both: dict[str, Both]  # by measure
     best: SingleFeature | None  # of the first model's columns, by the measure that decides
 

@@ -1,0 +1,94 @@
+"""Documents that somebody asks for: by row, by rank in a query, or by name."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.arrays import Positions, Vector
+from gbrank.common.checks import check_number, quoted
+from gbrank.common.warnings import warn_user
+from gbrank.data.ids import as_list, is_missing, places_among
+from gbrank.data.queries import Queries
+
+
+def by_rank(rows: Positions, scores: Vector) -> Positions:
+    """Return rows with the best score first; equal scores take the order of the rows."""
+    return rows[np.argsort(-scores, kind="stable")]
+
+
+def document_names(docid: Any, queries: Queries) -> list[Any]:
+    """Return what the documents of all rows are called."""
+    names: list[Any] = np.asarray(docid, dtype=object).tolist()
+    if len(names) != queries.n_documents:
+        demand = f"must have {queries.n_documents} entries"
+        raise ArgumentError("docid", demand, f"{len(names)}")
+    return names
+
+
+def warn_of_repeats(docid: Any, queries: Queries) -> None:
+    """Warn of rows of a document that its query has in an earlier row, too."""
+    if docid is None:
+        return
+    rows = zip(queries.index.tolist(), document_names(docid, queries), strict=True)
+    known = [row for row in rows if not is_missing(row[1])]
+    if repeats := len(known) - len(set(known)):
+        warn_user(
+            f"{repeats:,} of {queries.n_documents:,} rows ({repeats / queries.n_documents:.1%}) "
+            "repeat a document of their query, which counts twice: drop the duplicates by query "
+            "and docid."
+        )
+
+
+def rows_asked_for(
+    asked: Mapping[str, object],
+    queries: Queries,
+    query: object,
+    docid: Any,
+    ranked: Callable[[Positions], Positions],
+) -> tuple[list[int], list[str]]:
+    """Return the rows of documents of one query, and what they are called, by argument.
+
+    With `docid` they are asked for by name; else with `query` by rank, from 1, in the rows that
+    `ranked` puts in order; else by row, from 0.
+    """
+    rows = np.arange(queries.n_documents) if query is None else _rows_of(query, queries)
+    if docid is not None:
+        called = document_names(docid, queries)
+        own = places_among([*asked.values()], [called[row] for row in rows], str)
+        pairs = zip(asked.items(), own, strict=True)
+        found = [_row_of(item, rows[places]) for item, places in pairs]
+        names = [str(name) for name in asked.values()]
+    else:
+        first, kind = (0, "row") if query is None else (1, "rank")
+        rows = rows if query is None else ranked(rows)
+        places = [
+            check_number(place, name, first, len(rows) - 1 + first, integer=True)
+            for name, place in asked.items()
+        ]
+        found = [int(rows[place - first]) for place in places]
+        names = [f"{kind} {place}" for place in places]
+    if len({*queries.index[found].tolist()}) > 1:
+        both = " and ".join(repr(queries.ids[queries.index[row]].item()) for row in found)
+        raise ArgumentError(" and ".join(asked), "must be of one query", both)
+    return found, names
+
+
+def _rows_of(query: object, queries: Queries) -> Positions:
+    """Return the rows of the query that was asked for."""
+    known = as_list(queries.ids)
+    try:
+        ((number,),) = places_among([query], known)
+    except (TypeError, ValueError):  # of what is no id, of no query's, or of several
+        demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
+        raise ArgumentError("query", demand, quoted(query)) from None
+    return queries.rows(number)
+
+
+def _row_of(item: tuple[str, object], found: Positions) -> int:
+    """Return the row of a document, given its argument and name, and the rows of this name."""
+    if len(found) != 1:
+        demand = "must be the name of one document" + (" of the query" if len(found) else "")
+        raise ArgumentError(item[0], demand, f"{quoted(item[1])}, of {len(found)} rows")
+    return int(found[0])

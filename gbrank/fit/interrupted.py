@@ -1,0 +1,42 @@
+"""Ctrl-C in a fit: the rounds that are done are kept, unless the fit is a part of more."""
+
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
+
+from gbrank.common.warnings import warn_user
+
+T = TypeVar("T")
+
+
+class FitInterrupted(UserWarning):
+    """Ctrl-C ended a fit; the model keeps the rounds that were done."""
+
+
+_is_part: ContextVar[bool] = ContextVar("_is_part", default=False)
+
+
+def as_part(fit: Callable[[], T]) -> T:
+    """Call what fits a part of more: Ctrl-C then keeps no rounds, and ends all of it."""
+
+    def fit_part() -> T:
+        _is_part.set(True)
+        return fit()
+
+    return copy_context().run(fit_part)  # no Ctrl-C comes too early to set it back
+
+
+def is_part() -> bool:
+    """Return whether this fit is a part of more."""
+    return _is_part.get()
+
+
+def kept(finish: Callable[..., T], *arguments: Any) -> T:
+    """Call what comes after the rounds of a fit; again after a Ctrl-C; a second ends it."""
+    try:
+        return finish(*arguments)
+    except KeyboardInterrupt:
+        if is_part():
+            raise
+        warn_user("Fit interrupted after its rounds: the model keeps them.", FitInterrupted)
+        return finish(*arguments)
