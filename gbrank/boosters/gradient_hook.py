@@ -111,8 +111,7 @@ def caller(kind: type[T]) -> T | None:
 class GradientHook:
     """Turns scores into the derivatives that boosters take: the part common to all of them.
 
-    Its parameters are those of `lightgbm_fobj`. Its attribute `sigmas` has the sigma that was used
-    in each round.
+    Its parameters and `sigmas` are those of `lightgbm_fobj`.
     """
 
     def __init__(
@@ -135,13 +134,19 @@ class GradientHook:
         self.gradients: RoundGradients | None = None  # of the last round, where a fit watches
         if watch is not None:
             check_takes(watch, "watch", "gradients")
-        self.sigmas: dict[int, float] = {}
+        self.sigma_of_round: dict[int, float] = {}
         self._warned = False
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
         """Return itself: boosters copy their parameters, but the record is the user's."""
         return self
+
+    @property
+    def sigmas(self) -> Vector:
+        """The sigma of each round; NaN of rounds that were not this hook's."""
+        n_rounds = 1 + max(self.sigma_of_round, default=-1)
+        return np.array([self.sigma_of_round.get(round, np.nan) for round in range(n_rounds)])
 
     def go_on_from(self, before: Progress | None) -> None:
         """Continue the schedule of another model, given how far that came."""
@@ -176,6 +181,7 @@ class GradientHook:
         """Return gradient and curvature in a round, for a data set of the booster's."""
         if round == 0:  # an earlier training may have ended the start early
             self.stages = self._stages_after()
+            self.sigma_of_round.clear()
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
@@ -242,7 +248,7 @@ class GradientHook:
             stage, bound[index].queries, scores, round or 0
         )
         if round is not None:
-            self.sigmas[round] = sigma
+            self.sigma_of_round[round] = sigma
         where = f"round {'unknown' if round is None else round} of {stage.name}: "
         with found_in(where, traced=True):
             gradient, curvature = bound[index].gradients(scores, sigma, (round or 0) - stage.begin)

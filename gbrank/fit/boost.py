@@ -85,7 +85,7 @@ def grow(
     history = History() if saved is None else saved.history
     if callbacks:
         hook.watch = partial(setattr, hook, "gradients")
-    hook.sigmas.update({} if saved is None else saved.sigmas)
+    hook.sigma_of_round.update({} if saved is None else saved.sigmas)
     judges = judges_of(
         ranker._measures(),
         train,
@@ -106,7 +106,7 @@ def grow(
             hook,
             history=history,
             callbacks=[*multipliers, *callbacks],
-            keep=None if saved is None else partial(saved.keep, trainer, hook.sigmas),
+            keep=None if saved is None else partial(saved.keep, trainer, hook.sigma_of_round),
             progress=ranker._shows,
         )
         model = kept(trainer.finish, history.best_round)
@@ -131,7 +131,7 @@ def grow(
         position_report=positions,
         progress=hook.stages[-1].progress(history.best_round),
         data=_sizes(train, valid),
-        **history.published(hook.sigmas),
+        **history.published(hook.sigma_of_round),
     )
 
 

@@ -72,10 +72,9 @@ def test_lightgbm_stops_as_the_ranker_does(name: str) -> None:
                eval_qid=[QID[~TRAIN]])  # fmt: skip
     callback = fobj.early_stopping(PATIENCE)
     for order in (1, -1):  # a second training with the same hook and callback begins anew
-        fobj.sigmas.clear()
         booster = by_lightgbm(fobj, callback, order)
         assert booster.best_iteration == ranker.best_iteration_
-        assert list(fobj.sigmas.values()) == ranker.sigmas_.tolist()
+        assert fobj.sigmas.tolist() == ranker.sigmas_.tolist()
         assert_array_equal(booster.predict(X), ranker.predict(X))
     if name != "ranknet":
         assert PATIENCE < fobj.begin < ROUNDS // 2  # it ended the start

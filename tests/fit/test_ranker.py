@@ -82,7 +82,7 @@ def test_lightgbm_alone() -> None:
     ranker = fit("lightgbm", "lambda:map", learning_rate=0.2, num_leaves=8, min_child_samples=5,
                  reg_lambda=0.3, max_depth=4, sigma=geometric(2, 1))  # fmt: skip
     assert_array_equal(ranker.predict(X), booster.predict(X))
-    assert ranker.sigmas_.tolist() == list(hook.sigmas.values())
+    assert ranker.sigmas_.tolist() == hook.sigmas.tolist()
 
 
 def test_xgboost_alone() -> None:
@@ -94,7 +94,7 @@ def test_xgboost_alone() -> None:
     ranker = fit("xgboost", "lambda:map", learning_rate=0.2, num_leaves=8, min_child_samples=5,
                  reg_lambda=0.3, max_depth=4, sigma=geometric(2, 1))  # fmt: skip
     assert_array_equal(ranker.predict(X), booster.predict(data))
-    assert ranker.sigmas_.tolist() == list(hook.sigmas.values())
+    assert ranker.sigmas_.tolist() == hook.sigmas.tolist()
 
 
 @boosters

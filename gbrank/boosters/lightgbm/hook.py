@@ -49,8 +49,8 @@ class lightgbm_fobj(GradientHook):
 
     Attributes
     ----------
-    sigmas : dict of int to float
-        The sigma of each round.
+    sigmas : ndarray
+        The sigma of each round of the last training; NaN before the first one of this hook.
 
     Examples
     --------
@@ -61,8 +61,8 @@ class lightgbm_fobj(GradientHook):
     >>> fobj = lightgbm_fobj("lambda:ndcg@10", sigma=geometric(1.0, 0.1), rounds=3)
     >>> data = lgb.Dataset(X, y, group=[10] * 20)
     >>> booster = lgb.train({"objective": fobj, "verbose": -1}, data, num_boost_round=3)
-    >>> [round(sigma, 3) for sigma in fobj.sigmas.values()]
-    [1.0, 0.316, 0.1]
+    >>> fobj.sigmas.round(3)
+    array([1.   , 0.316, 0.1  ])
     """
 
     def __call__(

@@ -33,8 +33,8 @@ class xgboost_obj(GradientHook):
 
     Attributes
     ----------
-    sigmas : dict of int to float
-        The sigma of each round.
+    sigmas : ndarray
+        The sigma of each round of the last training; NaN before the first one of this hook.
 
     Examples
     --------
