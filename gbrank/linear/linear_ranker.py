@@ -108,7 +108,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         Seed of the shuffling.
     n_jobs : int, optional
         Threads of gradients in "cg"; all by default. They do not change the result, while those
-        of NumPy's linear algebra do, in the last bits (see docs/determinism.md).
+        of NumPy's linear algebra do, in the last bits (see docs/differences.md).
     verbose : int
         1 shows a progress bar with sigma, training and validation measure; 0, or a number below,
         is silent.
