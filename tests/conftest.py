@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +38,24 @@ for name, derandomize in (("same", True), ("random", False)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile("same")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option that draws some of the tests that are many."""
+    text = "run one in N of the exhaustive tests, or of all: those that a seed (a commit) draws"
+    parser.addoption("--draw", metavar="SEED:N[:all]", help=text)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not drawn; every worker draws the same."""
+    if not (draw := config.getoption("draw")):
+        return
+    seed, n, *kind = draw.split(":")
+    for item in list(items):
+        many = kind == ["all"] or item.get_closest_marker("exhaustive") is not None
+        if many and crc32(f"{seed} {item.nodeid}".encode()) % int(n):
+            items.remove(item)
+            config.hook.pytest_deselected(items=[item])
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
