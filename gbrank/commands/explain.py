@@ -77,8 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _write(path: str, why: Explanation, title: str) -> None:
     """Write a page with the picture and the table."""
     from gbrank import plots
-    from gbrank.plots.report.blocks import Block, Paragraph, Section, picture
-    from gbrank.plots.report.html_page import write_page
+    from gbrank.plots.report.html_page import Block, Section, picture, write_page
 
     def draw(ax: "Axes") -> None:
         plots.explanation(why, ax=ax).set_xlabel("")  # the caption says it
@@ -89,9 +88,5 @@ def _write(path: str, why: Explanation, title: str) -> None:
         caption = "What features add to the score, beside the mean of the list."
     table = why._table()
     words = tuple(range(len(table.head) - 1))
-    said: list[Block] = [
-        Paragraph(why.in_words()),
-        picture(draw, caption),
-        replace(table, words=words),
-    ]
-    write_page(path, "Why this order", title, [Section("reasons", str(why), said)])
+    blocks: list[Block] = [why.in_words(), picture(draw, caption), replace(table, words=words)]
+    write_page(path, "Why this order", title, [Section("reasons", str(why), blocks)])

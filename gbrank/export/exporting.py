@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -96,10 +96,10 @@ def export_model(
         if not format.startswith("elasticsearch"):
             raise ArgumentError("extractors", "must be None", f"some with format={format!r}")
         write = partial(write, extractors=extractors)
-    forest = exportable(ranker, path, chosen, feature_names, missing_as_zero)
+    forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
     content = write(forest)
     if verify:
-        verified(content, forest, chosen, scores_of(ranker, missing_as_zero))
+        verified(content, forest, chosen, predict)
     replace_file(Path(path), content)
 
 
@@ -173,10 +173,9 @@ def verify_export(
     True
     """
     chosen = format_of(format)
-    forest = exportable(ranker, path, chosen, feature_names, missing_as_zero)
+    forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
     rows = None if X is None else as_dense(ranker._schema.transform(X))
-    content, predict = Path(path).read_bytes(), scores_of(ranker, missing_as_zero)
-    return verified(content, forest, chosen, predict, rows)
+    return verified(Path(path).read_bytes(), forest, chosen, predict, rows)
 
 
 def exportable(
@@ -185,8 +184,8 @@ def exportable(
     format: Format,
     feature_names: FeatureNames | None,
     missing_as_zero: bool,
-) -> Forest:
-    """Return the trees of a ranker as they are to be written, or refuse them."""
+) -> tuple[Forest, Predict]:
+    """Return the trees of a ranker as they are to be written, or refuse them, and its scores."""
     if not isinstance(ranker, GBRanker):
         raise ArgumentTypeError("ranker", "must be a GBRanker", repr(ranker))
     if feature_names is not None and not format.named:
@@ -196,22 +195,12 @@ def exportable(
     forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
     if missing_as_zero:
         forest = forest.changed(lambda split: replace(split, missing_left=split.zero_left))
-    return format.prepare(expressible(forest, format))
-
-
-def scores_of(ranker: GBRanker, missing_as_zero: bool) -> Predict:
-    """Return the ranker's scores, as a function of rows of numbers and codes."""
-    categories = ranker._schema.categories
 
     def predict(X: Matrix) -> Vector:
-        rows: Any = np.nan_to_num(X) if missing_as_zero else X
-        if categories:
-            rows, codes = rows.astype(object), rows
-            for column, known in categories.items():
-                rows[:, column] = [None if c != c else known[int(c)] for c in codes[:, column]]
-        return ranker.predict(rows)
+        rows = np.nan_to_num(X) if missing_as_zero else X
+        return np.sum([link.score(rows) for link in ranker._links()], axis=0)
 
-    return predict
+    return format.prepare(expressible(forest, format)), predict
 
 
 def verified(

@@ -20,6 +20,7 @@ from gbrank.export import verify_export
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
 from gbrank.export.trees import rows_beside
+from gbrank.fit.chain import Link
 
 N, D = 600, 4
 RNG = np.random.default_rng(0)
@@ -261,15 +262,19 @@ def test_scores_may_differ_as_sums_in_single_precision_do(
     ranker = GBRanker(**params, random_state=0).fit(X, Y, qid=QID)
     export_model(ranker, path, "vespa-lightgbm")
     scores = ranker.predict(X)
-    predict = GBRanker.predict
-    monkeypatch.setattr(
-        GBRanker, "predict", lambda ranker, X: predict(ranker, X) * (1 + factor * 2.0**-22)
-    )
+    links = GBRanker._links
+
+    def scaled(ranker: GBRanker) -> list[Link]:
+        (link,) = links(ranker)
+        return [Link(link.schema, lambda X: link.score(X) * (1 + factor * 2.0**-22))]
+
+    monkeypatch.setattr(GBRanker, "_links", scaled)
     if factor != 0.5:
         with pytest.raises(ValueError, match="path must give the ranker's score"):
             verify_export(ranker, path, "vespa-lightgbm")
         return
     found = verify_export(ranker, path, "vespa-lightgbm", X=X)
     row = np.array([[*found.row.values()]])
-    assert found.difference == pytest.approx(2.0**-23 * abs(predict(ranker, row)[0]), rel=1e-3)
+    monkeypatch.undo()
+    assert found.difference == pytest.approx(2.0**-23 * abs(ranker.predict(row)[0]), rel=1e-3)
     assert found.difference >= 2.0**-23 * np.abs(scores).max() * 0.999

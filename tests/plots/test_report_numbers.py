@@ -13,8 +13,8 @@ from scipy import stats
 
 import gbrank
 from gbrank import GBRanker, get_measure
-from gbrank.plots.report import blocks
-from gbrank.plots.report.query_sections import _chance
+from gbrank.plots.report.html_page import count, share
+from gbrank.plots.report.query_sections import chance
 from gbrank.plots.report.report_data import groups
 from report_page import (
     COUNTRY,
@@ -142,8 +142,8 @@ def test_importances(page: Page, rankers: tuple[GBRanker, GBRanker]) -> None:
     gains = rankers[0].feature_importances_
     features = list(FRAME)
     assert list(table) == [features[i] for i in np.argsort(-shares)]
-    for feature, gain, share in zip(features, gains, shares, strict=True):
-        assert table[feature] == [f"{gain:.4f}", f"{share:.4f}"]
+    for feature, gain, part in zip(features, gains, shares, strict=True):
+        assert table[feature] == [f"{gain:.4f}", f"{part:.4f}"]
 
 
 def test_curves(page: Page, rankers: tuple[GBRanker, GBRanker]) -> None:
@@ -198,13 +198,9 @@ def test_bars(page: Page, rankers: tuple[GBRanker, GBRanker], values: dict[str, 
     means = [values["ndcg@10"][0][QID[TEST][::10] % 3 == country].mean() for country in range(3)]
     expected = sorted(means / np.max(means))
     assert_allclose(sorted(bars(page, "segments")[:3]), expected, atol=6e-4)
-    assert [blocks.share(*pair) for pair in ((-1, 2), (1, 0), (np.nan, 1), (1, 4))] == [
-        0,
-        0,
-        0,
-        0.25,
-    ]
-    assert [blocks.count(n, "query") for n in (1, 1000)] == ["1 query", "1,000 queries"]
+    pairs = ((-1, 2), (1, 0), (np.nan, 1), (1, 4))
+    assert [share(*pair) for pair in pairs] == [0, 0, 0, 0.25]
+    assert [count(n, "query") for n in (1, 1000)] == ["1 query", "1,000 queries"]
 
 
 def test_what_is_measured_by_default(tmp_path: Path) -> None:
@@ -271,7 +267,7 @@ def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
 
 def test_small_probabilities() -> None:
     """Those that four digits do not show are below the last one that they do."""
-    assert [_chance(p) for p in (0.00009, 0.0005, 0.04)] == ["< 0.0001", "0.0005", "0.0400"]
+    assert [chance(p) for p in (0.00009, 0.0005, 0.04)] == ["< 0.0001", "0.0005", "0.0400"]
 
 
 def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:
@@ -309,9 +305,9 @@ def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Pat
     changed = page.table("changes", "measure")["ndcg@10"]
     assert changed[0] == f"{found[0].difference:+.4f}"
     assert changed[2] == f"{found[0].p_t:.4f}"
-    chance = f"with probability {found[0].p_t:.4f}."
+    by_chance = f"with probability {found[0].p_t:.4f}."
     leads = re.findall('<p class="lead">(.*?)</p>', page.source)
-    assert (chance in leads[0], "To the difference in ndcg@10" in leads[1]) == (True, True)
+    assert (by_chance in leads[0], "To the difference in ndcg@10" in leads[1]) == (True, True)
     labels = np.where(known, people, judge)
     own, alone = (per_query(labels, each, qid=QUERIES) for each in (scores["new"], X[TEST][:, 0]))
     best = f'a alone, the best feature here</dt><dd class="value">{np.nanmean(own - alone):+.4f}<'

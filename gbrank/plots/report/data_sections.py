@@ -3,85 +3,76 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import stats
 
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
-from gbrank.data.schema import Features
-from gbrank.plots.report.blocks import (
+from gbrank.data.schema import Features, as_dense
+from gbrank.plots.report.html_page import (
     NONE,
+    TEXTS,
     Block,
     Cell,
-    Paragraph,
+    Cells,
     Section,
+    bar,
     count,
     fold_rows,
     name,
     number,
-    said,
 )
 from gbrank.plots.report.model_sections import MOST, SHOWN
 from gbrank.plots.report.report_data import ReportData, groups
 
 
-def data(judged: ReportData, training: Features | None) -> Section:
+def data(judged: ReportData) -> Section:
     """Return what the documents, queries and labels are, and the features beside training's."""
-    sizes = judged.queries.sizes
-    facts = [
-        ["documents", f"{judged.queries.n_documents:,}"],
-        ["queries", f"{judged.queries.n_queries:,}"],
-        [
-            "documents in a query",
-            f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,g}",
-        ],
-        ["queries without a label above 0", f"{int((judged.n_relevant == 0).sum()):,}"],
+    queries, sizes = judged.rows.queries, judged.rows.queries.sizes
+    length = f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,g}"
+    facts = {
+        "documents": f"{queries.n_documents:,}",
+        "queries": f"{queries.n_queries:,}",
+        "documents in a query": length,
+        "queries without a label above 0": f"{int((judged.n_relevant == 0).sum()):,}",
+    }
+    names, codes = groups(judged.rows.y.tolist())
+    counts = np.bincount(codes, minlength=len(names))
+    labels = [
+        [label, f"{n:,}", Cell(f"{n / len(codes):.1%}", n / counts.max())]
+        for label, n in zip(names, counts.tolist(), strict=True)
     ]
-    names, codes = groups(judged.labels.tolist())
-    found = np.bincount(codes, minlength=len(names))
-    labels: list[list[Cell | str]] = [
-        [label, f"{n:,}", Cell(f"{n / len(codes):.1%}", n / found.max())]
-        for label, n in zip(names, found.tolist(), strict=True)
-    ]
-    blocks: list[Block] = [
-        Table(["data", ""], facts),
+    tables = [
+        Table(["data", ""], [*facts.items()]),
         Table(["label", "documents", "share"], labels),
-        *_features(judged, training),
     ]
-    return Section("data", "The data", blocks)
+    return Section("data", "The data", [*tables, *_features(judged)])
 
 
-def _features(judged: ReportData, training: Features | None) -> list[Block]:
+def _features(judged: ReportData) -> list[Block]:
     """Return a table of the features; those that drifted most first, or with most missing."""
-    schema = judged.schema
-    rows = []
-    for column, feature in enumerate(schema.feature_names):
-        categorical = column in schema.categorical
-        own = _column(judged.features, column)
-        cells: list[Cell | str] = [name(feature), *_facts(own, categorical)]
-        key = float(np.isnan(own).mean())
-        if training is not None:
-            other = _column(training, column)
-            key = drift(own, other, categorical)
-            cells += [*_facts(other, categorical), Cell(number(key), key)]
+    tables: list[Features] = [judged.rows.X]
+    head, text = ["feature", "missing", "median"], TEXTS["missing"]
+    if judged.training is not None:
+        tables.append(judged.training)
+        head += ["missing in training", "median in training", "drift"]
+        text = TEXTS["drifted"].format(training=count(judged.training.shape[0], "document"))
+    rows: list[tuple[float, Cells]] = []
+    for column, feature in enumerate(judged.schema.feature_names):
+        categorical = column in judged.schema.categorical
+        samples = [as_dense(table[:, [column]]).ravel() for table in tables]
+        cells: Cells = [name(feature)]
+        for values in samples:
+            cells += _facts(values, categorical)
+        key = float(np.isnan(samples[0]).mean())
+        if judged.training is not None:
+            key = drift(samples[0], samples[1], categorical)
+            cells.append(bar(key, 1.0))
         rows.append((key, cells))
     rows.sort(key=lambda row: -row[0])
-    head = ["feature", "missing", "median"]
-    if training is None:
-        text = said("missing")
-    else:
-        head += ["missing in training", "median in training", "drift"]
-        text = said("drifted", training=count(training.shape[0], "document"))
-    blocks: list[Block] = [text, *fold_rows(head, [row for _, row in rows[:MOST]], SHOWN)]
+    blocks = [text, *fold_rows(head, [cells for _, cells in rows[:MOST]], SHOWN)]
     if len(rows) > MOST:
-        blocks.append(Paragraph(f"The first {MOST} of {len(rows):,} features."))
+        blocks.append(f"The first {MOST} of {len(rows):,} features.")
     return blocks
-
-
-def _column(matrix: Features, column: int) -> Vector:
-    values = matrix[:, [column]]
-    dense: Vector = (values.toarray() if sp.issparse(values) else values).ravel()
-    return dense
 
 
 def _facts(values: Vector, categorical: bool) -> list[str]:
@@ -94,14 +85,11 @@ def _facts(values: Vector, categorical: bool) -> list[str]:
 
 def drift(here: Vector, then: Vector, categorical: bool) -> float:
     """Return how far two samples of a feature's values are apart, from 0 to 1."""
-    here, then = (
-        np.where(np.isnan(values), -1.0 if categorical else -np.inf, values)
-        for values in (here, then)
-    )
+    lowest = -1.0 if categorical else -np.inf
+    samples = [np.where(np.isnan(values), lowest, values) for values in (here, then)]
     if not categorical:
-        return float(stats.ks_2samp(here, then, method="asymp").statistic)
-    codes = np.unique(np.concatenate([here, then]))
-    shares = [
-        np.bincount(np.searchsorted(codes, v), minlength=len(codes)) / len(v) for v in (here, then)
-    ]
+        return float(stats.ks_2samp(*samples, method="asymp").statistic)
+    codes = np.unique(np.concatenate(samples))
+    counts = [np.bincount(np.searchsorted(codes, v), minlength=len(codes)) for v in samples]
+    shares = [n / n.sum() for n in counts]
     return float(np.abs(shares[0] - shares[1]).sum() / 2)

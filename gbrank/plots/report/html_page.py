@@ -1,21 +1,92 @@
-"""Pages of HTML, each one file that needs no other and no network."""
+"""Pages of HTML: sections of paragraphs, tables, pictures and parts that fold away, in one file."""
 
 from __future__ import annotations
 
+import io
+import json
+import math
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, TypeAlias
 
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from gbrank.common.checks import shortened
 from gbrank.common.extras import needed
 from gbrank.common.files import check_folder
-from gbrank.common.table import cell_text
+from gbrank.common.table import Table, cell_text
 from gbrank.common.version import __version__
 from gbrank.datasets.text_files import written
-from gbrank.plots.report.blocks import Fact, Section
+from gbrank.plots.style import BLUE, GREY, ORANGE
 
-TEMPLATE = "template.html"
+HERE = files("gbrank.plots.report")
+TEXTS: dict[str, str] = json.loads(HERE.joinpath("texts.json").read_text(encoding="utf-8"))
+SPACE = "\u00a0"  # at which no line breaks
+NONE = "–"  # where there is no number
+INK = "#010203"  # stands for the colour of the page's text
+# The page's own colours, which depend on whether it is light or dark.
+THEME = {INK: "currentColor", BLUE: "var(--accent)", ORANGE: "var(--second)", GREY: "var(--quiet)"}
+INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+STYLE: dict[Any, Any] = {
+    **dict.fromkeys(INKED, INK),
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    "grid.color": GREY,
+    "font.size": 8,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "gbrank",
+    "text.parse_math": False,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: a text, perhaps with a bar that is a share of the column's largest."""
+
+    text: str
+    bar: float | None = None
+    strong: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as SVG, and what it shows."""
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Details:
+    """A part of the page that is shown when its title is clicked."""
+
+    title: str
+    blocks: Sequence[Block]
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page; `key` is what links to it are called, `lead` its first sentence."""
+
+    key: str
+    title: str
+    blocks: Sequence[Block]
+    lead: str = ""
+
+
+Cells: TypeAlias = list[Cell | str]  # of a row
+Block: TypeAlias = str | Table | Picture | Details  # a text is a paragraph
+Fact: TypeAlias = tuple[str, str, str]  # a number, what it is of, and a note
 
 
 def check_page(path: str | os.PathLike[str], argument: str) -> None:
@@ -32,17 +103,70 @@ def write_page(
     facts: Sequence[Fact] = (),
 ) -> Path:
     """Write a page, whole or not at all; `kind` stands above its title, facts below."""
-    jinja2 = needed("jinja2", "report")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["text"] = cell_text
-    template = files("gbrank.plots.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
-    page = environment.from_string(template).render(
-        kind=kind,
-        title=title,
-        facts=facts,
-        sections=sections,
-        made=f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}.",
+    environment = needed("jinja2", "report").Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["text"] = cell_text
+    template = environment.from_string(HERE.joinpath("template.html").read_text(encoding="utf-8"))
+    made = f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}."
+    page = template.render(kind=kind, title=title, facts=facts, sections=sections, made=made)
     with written(path) as file:
         file.write(page.encode(errors="backslashreplace"))  # a lone surrogate has no code
     return Path(path)
+
+
+def picture(draw: Callable[[Axes], object], caption: str) -> Picture:
+    """Draw a picture in the colours of the page."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 2.9), layout="constrained")
+        draw(figure.add_subplot())
+        file = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(file, format="svg", dpi=200, metadata=nothing)
+    svg = file.getvalue()
+    svg = svg[svg.index("<svg") :]
+    for colour, of_page in THEME.items():
+        svg = re.sub(colour, of_page, svg, flags=re.IGNORECASE)
+    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)  # a page needs none
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # would be the same in all pictures
+    return Picture(re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2), caption)
+
+
+def fold_rows(
+    head: Sequence[str], rows: Sequence[Cells], shown: int, words: Sequence[int] = (0,)
+) -> list[Block]:
+    """Return a table of the first rows, and one of the others folded away."""
+    table = Table(head, rows[:shown], words)
+    if len(rows) <= shown:
+        return [table]
+    return [table, Details(f"{len(rows) - shown:,} more", [Table(head, rows[shown:], words)])]
+
+
+def number(value: float, form: str = ".4f") -> str:
+    """Return a number with its sign as printers set it; a dash for NaN."""
+    return NONE if math.isnan(value) else format(value, form).replace("-", "−")
+
+
+def span(low: float, high: float, form: str = ".4f") -> str:
+    """Return the ends of an interval."""
+    return NONE if math.isnan(low) else f"{number(low, form)} to {number(high, form)}"
+
+
+def share(value: float, largest: float) -> float:
+    """Return a value as a share of the largest, for a bar; 0 where there is none."""
+    return value / largest if value > 0 < largest else 0.0
+
+
+def bar(value: float, largest: float) -> Cell:
+    """Return a cell with a number and its bar."""
+    return Cell(number(value), share(value, largest))
+
+
+def count(n: int, word: str) -> str:
+    """Return a number of things."""
+    return f"{n:,} {word}{'' if n == 1 else 's'}".replace("querys", "queries")
+
+
+def name(value: object) -> str:
+    """Return a name of the user's, not too long."""
+    return shortened(str(value))

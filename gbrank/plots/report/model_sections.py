@@ -3,154 +3,112 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.common.table import Table
 from gbrank.common.version import __version__
-from gbrank.data.documents import take_rows
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.plots.fitted_ranker import learning_curves
-from gbrank.plots.report.blocks import (
+from gbrank.plots.report.html_page import (
     NONE,
+    TEXTS,
     Block,
     Cell,
-    Paragraph,
+    Cells,
     Section,
+    bar,
     count,
     fold_rows,
     name,
-    number,
     picture,
-    said,
-    share,
 )
 from gbrank.plots.report.report_data import ReportData, ReportedRanker
 from gbrank.ranker import GBRanker
 
-SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 SHOWN = 20  # features, and parameters; the others are folded away
 MOST = 200  # features in a table
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
-def _sample(n_documents: int) -> NDArray[np.int64]:
-    """Return some rows at random."""
-    if n_documents <= SAMPLE:
-        return np.arange(n_documents)
-    return np.sort(np.random.default_rng(0).choice(n_documents, SAMPLE, replace=False))
-
-
-def _mean_shares(
-    judged: ReportData, ranker: GBRanker, rows: NDArray[np.int64]
-) -> tuple[Vector, str]:
-    """Return by how much each feature moves a score on average, or NaN and why it is not known."""
-    X = take_rows(judged.X, rows)
-    try:
-        shares = ranker.explain(X)
-    except ValueError as error:  # of an `init` that cannot be explained
-        return np.full(len(ranker._schema.feature_names), np.nan), str(error)
-    return np.abs(shares[:, :-1]).mean(axis=0), ""
-
-
-def importances(judged: ReportData) -> tuple[Section, bool]:
-    """Return what features are worth, and whether scores can be explained."""
-    model = judged.models[0]
-    title = "What it looks at"
+def importances(judged: ReportData) -> Section:
+    """Return what features are worth."""
+    key, title, model = "importances", "What it looks at", judged.models[0]
     if not isinstance(model.ranker, GBRanker):
-        return Section(
-            "importances", title, [_left_out(model, "no trees, whose splits are counted here")]
-        ), False
-    rows = _sample(judged.queries.n_documents)
+        return Section(key, title, [_left_out(model, "no trees, whose splits are counted here")])
+    n, moved = len(judged.sample), judged.moved
+    at_random = " taken at random" if n < judged.rows.queries.n_documents else ""
+    text = TEXTS["importances"].format(documents=count(n, "document") + at_random)
     gains, features = model.ranker.feature_importances_, model.ranker._schema.feature_names
-    moved, reason = _mean_shares(judged, model.ranker, rows)
+    if isinstance(moved, str):
+        text, moved = f"Mean |SHAP| is left out: {moved}", np.full(len(features), np.nan)
     order = np.lexsort((-gains, -np.nan_to_num(moved)))[:MOST].tolist()
-    documents = count(len(rows), "document")
-    if len(rows) < judged.queries.n_documents:
-        documents += " taken at random"
-    text = said("importances", documents=documents)
-    blocks: list[Block] = [Paragraph(f"Mean |SHAP| is left out: {reason}") if reason else text]
-    table: list[list[Cell | str]] = [
-        [name(features[i]), _bar(gains[i], gains.max()), _bar(moved[i], moved.max())] for i in order
+    rows: list[Cells] = [
+        [name(features[i]), bar(gains[i], gains.max()), bar(moved[i], moved.max())] for i in order
     ]
-    blocks += fold_rows(["feature", "share of the gain", "mean |SHAP|"], table, SHOWN)
+    blocks = [text, *fold_rows(["feature", "share of the gain", "mean |SHAP|"], rows, SHOWN)]
     if len(order) < len(features):
-        blocks.append(Paragraph(f"The first {len(order)} of {len(features):,} features."))
-    return Section("importances", title, blocks), not reason
+        blocks.append(f"The first {len(order)} of {len(features):,} features.")
+    return Section(key, title, blocks)
 
 
-def _bar(value: float, largest: float) -> Cell:
-    return Cell(number(value), share(value, largest))
-
-
-def _left_out(model: ReportedRanker, lack: str) -> Paragraph:
+def _left_out(model: ReportedRanker, lack: str) -> str:
     kind = "scores alone have" if model.ranker is None else f"a {type(model.ranker).__name__} has"
-    return Paragraph(f"Left out: {kind} {lack}.")
+    return f"Left out: {kind} {lack}."
 
 
 def curves(judged: ReportData) -> Section:
     """Return measures by round."""
-    title, model = "How it learned", judged.models[0]
+    model = judged.models[0]
     ranker: Any = model.ranker
     results = getattr(ranker, "evals_result_", None)
-    if results is None:
-        return Section("curves", title, [_left_out(model, "no rounds")])
-    if not results:
-        text = "Left out: the model was fitted without validation data, and with verbose=0."
-        return Section("curves", title, [Paragraph(text)])
 
     def draw(axes: Axes) -> None:
         learning_curves(ranker, ax=axes)
 
-    shown = picture(draw, "The measure after each round, on the data of the fit.")
-    return Section("curves", title, [shown, results._table()])
+    blocks: list[Block]
+    if results is None:
+        blocks = [_left_out(model, "no rounds")]
+    elif not results:
+        blocks = ["Left out: the model was fitted without validation data, and with verbose=0."]
+    else:
+        caption = "The measure after each round, on the data of the fit."
+        blocks = [picture(draw, caption), results._table()]
+    return Section("curves", "How it learned", blocks)
 
 
 def parameters(judged: ReportData) -> Section:
     """Return the parameters of each model; those that differ stand out."""
-    given = [
-        {key: _shown(value) for key, value in _params_of(model.ranker).items()}
-        for model in judged.models
-    ]
-    keys = list(dict.fromkeys(key for params in given for key in params))
-    rows: list[list[Cell | str]] = []
-    for key in keys:
-        values = [params.get(key, NONE) for params in given]
-        rows.append([key, *(Cell(value, strong=len(set(values)) > 1) for value in values)])
-    rows.sort(key=lambda row: not any(isinstance(cell, Cell) and cell.strong for cell in row))
-    head = ["parameter", *(model.name for model in judged.models)]
+    params = [_params_of(model.ranker) for model in judged.models]
+    rows: list[tuple[bool, Cells]] = []
+    for key in dict.fromkeys(key for each in params for key in each):
+        values = [each.get(key, NONE) for each in params]
+        differ = len({*values}) > 1
+        rows.append((differ, [key, *(Cell(value, strong=differ) for value in values)]))
+    rows.sort(key=lambda row: not row[0])
     kinds = [NONE if m.ranker is None else type(m.ranker).__name__ for m in judged.models]
-    blocks = fold_rows(head, [["class", *kinds], *rows], 2 * SHOWN, tuple(range(len(head))))
+    head, lines = ["parameter", *(m.name for m in judged.models)], [cells for _, cells in rows]
+    blocks = fold_rows(head, [["class", *kinds], *lines], 2 * SHOWN, range(len(head)))
     return Section("parameters", "Parameters", blocks)
 
 
-def _params_of(model: Any) -> dict[str, Any]:
-    """Return the parameters of a model, of those that say."""
+def _params_of(model: Any) -> dict[str, str]:
+    """Return the parameters of a model as texts, of those that say."""
     if isinstance(model, PretrainedRanker) or not hasattr(model, "get_params"):
         return {}
-    parameters: dict[str, Any] = model.get_params(deep=False)
-    return parameters
+    return {key: name(as_json(value)) for key, value in model.get_params(deep=False).items()}
 
 
-def _shown(value: object) -> str:
-    return name(as_json(value))
-
-
-def versions(models: Sequence[ReportedRanker]) -> Section:
+def versions(judged: ReportData) -> Section:
     """Return the versions of what computed the page."""
-    boosters = sorted({m.ranker.booster for m in models if isinstance(m.ranker, GBRanker)})
-    libraries = {library: version(library) for library in (*boosters, *LIBRARIES)}
+    boosters = {m.ranker.booster for m in judged.models if isinstance(m.ranker, GBRanker)}
+    libraries = {library: version(library) for library in (*sorted(boosters), *LIBRARIES)}
     rows = {"gbrank": __version__, "Python": platform.python_version(), **libraries}
     text = "Of what computed this page; the model may have been trained by others."
-    blocks: list[Block] = [
-        Paragraph(text),
-        Table(["library", "version"], [[*row] for row in rows.items()], (0, 1)),
-    ]
-    return Section("versions", "Versions", blocks)
+    return Section(
+        "versions", "Versions", [text, Table(["library", "version"], [*rows.items()], (0, 1))]
+    )

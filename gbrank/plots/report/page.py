@@ -1,15 +1,15 @@
-"""The page: what is asked for is checked, the sections are made, and the file is written."""
+"""The page: arguments are checked, each section is made, and the file is written."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import found_in
 from gbrank.common.checks import quoted
@@ -28,9 +28,33 @@ from gbrank.measures.judges import both_values, queries_of_people, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
 from gbrank.plots.report import data_sections, judge_section, model_sections, query_sections
-from gbrank.plots.report.blocks import NONE, SPACE, Fact, Section, name, number, span
-from gbrank.plots.report.html_page import check_page, write_page
+from gbrank.plots.report.html_page import (
+    NONE,
+    SPACE,
+    Fact,
+    Section,
+    check_page,
+    name,
+    number,
+    span,
+    write_page,
+)
 from gbrank.plots.report.report_data import ReportData, ReportedRanker, column_of
+
+SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    query_sections.measures,
+    query_sections.changes,
+    judge_section.judge,
+    query_sections.segments,
+    query_sections.distribution,
+    query_sections.worst,
+    model_sections.importances,
+    model_sections.curves,
+    data_sections.data,
+    model_sections.parameters,
+    model_sections.versions,
+)
+OF_FIRST = {"worst", "importances", "curves"}  # sections on the first model alone
 
 
 def report(
@@ -114,59 +138,44 @@ def report(
     '<!doctype html>'
     """
     check_page(html, "html")
-    called = _check_names(names)
-    chosen = _check_measures(ranker, measures)
+    called, chosen = _check_names(names), _check_measures(ranker, measures)
     columns = [by] if isinstance(by, str) else list(by)
     documents = None if docid is None else column_of(X, docid, "docid")
-    n = n_rows(X)
-    queries = Queries.resolve(n, qid, group)
+    queries = Queries.resolve(n_rows(X), qid, group)
     warn_of_repeats(documents, queries)
-    given = {"ranker": ranker, **({} if against is None else {"against": against})}
-    models = []
-    for own, (argument, source) in zip(called, given.items(), strict=False):
-        with found_in(f"{argument}: " if argument != "ranker" else ""):
-            model = opened(source, X)
-            scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
-        model = model if hasattr(model, "predict") else None
-        models.append(ReportedRanker(name(own), model, scores))
+    models = [_scored(called[0], ranker, X, queries, documents)]
+    if against is not None:
+        with found_in("against: "):
+            models.append(_scored(called[1], against, X, queries, documents))
     schema = _schema_of(models[0].ranker, X, {*columns, docid})
     training = None if train is None else _features(models[0].ranker, schema, train, "train")
-    data: dict[str, Any] = {"y": y}
-    if judged_by is not None:
-        data = with_judge(y, judged_by, queries, None)
-    rows = Documents.checked(X, queries=queries, **data)
-    segments = {
+    labels = {"y": y} if judged_by is None else with_judge(y, judged_by, queries, None)
+    rows = Documents.checked(X, queries=queries, **labels)
+    by_query = {
         column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
         for column in columns
     }
-    values, both = {}, {}
+    values = {}
     for measure in chosen:
         bound = bind_to_rows(measure, rows)
         values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
-        if judged_by is not None:
-            found = [both_values(measure, rows, model.scores) for model in models]
-            people, judge = map(np.array, zip(*found, strict=True))
-            both[str(measure)] = Both(people, judge, queries_of_people(rows))
-    features = _features(models[0].ranker, schema, X, "X")
-    seen = Documents(features, rows.y, queries)
+    seen = replace(rows, X=_features(models[0].ranker, schema, X, "X"))
     judged = ReportData(
         X=X,
         schema=schema,
-        features=features,
-        labels=rows.y,
-        queries=queries,
+        rows=seen,
+        training=training,
         models=models,
         values=values,
+        both={} if judged_by is None else _by_both(chosen, rows, models),
         summaries={str(measure): first_line(measure) for measure in chosen},
-        documents=list(range(n)) if documents is None else documents,
+        by=by_query,
+        documents=range(queries.n_documents) if documents is None else documents.tolist(),
         column=docid or "row",
-        rows=rows,
-        both=both,
         best=best_feature(schema, seen, seen, chosen[0]),
     )
-    sections, facts = _sections(judged, segments, training)
-    title = " against ".join(model.name for model in judged.models)
-    return write_page(html, "Ranking report", title, sections, facts)
+    title = " against ".join(model.name for model in models)
+    return write_page(html, "Ranking report", title, _sections(judged), _facts(judged))
 
 
 def _check_names(names: object) -> tuple[str, str]:
@@ -176,14 +185,31 @@ def _check_names(names: object) -> tuple[str, str]:
     raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
 
 
+def _check_measures(ranker: Any, asked: Sequence[Metric] | None) -> list[Measure]:
+    if asked is not None:
+        return get_measures(asked, "measures")
+    of_ranker = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
+    of_y = (measure for measure in of_ranker if measure.label is None)
+    return list({str(one): one for one in (*of_y, *map(get_measure, USUAL))}.values())
+
+
+def _scored(
+    called: str, source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
+) -> ReportedRanker:
+    """Return what a model is called, the model if it is one, and its scores."""
+    model = opened(source, X)
+    scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
+    return ReportedRanker(name(called), model if hasattr(model, "predict") else None, scores)
+
+
 def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
     """Return the columns that a model sees; of those that do not say, all that are features."""
     if isinstance(model, BaseRanker):
         return model._schema
-    own = X if model is None else own_columns(model, X)
-    frame = as_frame(own, "X")
+    columns = X if model is None else own_columns(model, X)
+    frame = as_frame(columns, "X")
     if frame is None:
-        return Schema.learn(own)
+        return Schema.learn(columns)
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
 
 
@@ -193,63 +219,47 @@ def _features(model: Any, schema: Schema, X: Any, argument: str) -> Features:
         return schema.transform(X if model is None else own_columns(model, X))
 
 
-def _check_measures(ranker: Any, given: Sequence[Metric] | None) -> list[Measure]:
-    if given is not None:
-        return get_measures(given, "measures")
-    own = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
-    of_y = (measure for measure in own if measure.label is None)
-    return list({str(one): one for one in (*of_y, *map(get_measure, USUAL))}.values())
+def _by_both(
+    measures: Sequence[Measure], rows: Documents, models: Sequence[ReportedRanker]
+) -> dict[str, Both]:
+    """Return the values of queries by people's labels and by the judge's, by measure."""
+    both = {}
+    for measure in measures:
+        values = [both_values(measure, rows, model.scores) for model in models]
+        people, judge = map(np.array, zip(*values, strict=True))
+        both[str(measure)] = Both(people, judge, queries_of_people(rows))
+    return both
 
 
-def _sections(
-    judged: ReportData, by: dict[str, list[Any]], training: Features | None
-) -> tuple[list[Section], list[Fact]]:
-    """Return all sections, and the numbers at the head of the page."""
-    importances, explains = model_sections.importances(judged)
-    of_first = [
-        query_sections.worst(judged, explains),
-        importances,
-        model_sections.curves(judged),
-    ]
-    sections = [query_sections.measures(judged)]
-    if judged.models[1:]:
-        sections.append(query_sections.changes(judged))
-        first = judged.models[0].name
-        of_first = [replace(item, title=f"{item.title} ({first})") for item in of_first]
-    if judged.both:
-        sections.append(judge_section.judge(judged))
-    sections += [
-        query_sections.segments(judged, by),
-        query_sections.distribution(judged),
-        *of_first,
-        data_sections.data(judged, training),
-        model_sections.parameters(judged),
-        model_sections.versions(judged.models),
-    ]
-    return sections, _facts(judged)
+def _sections(judged: ReportData) -> list[Section]:
+    """Return the sections that there are; those on one of two models say on which."""
+    sections = [section for make in SECTIONS if (section := make(judged)) is not None]
+    of = f" ({judged.models[0].name})" if judged.models[1:] else ""
+    return [replace(s, title=s.title + of) if s.key in OF_FIRST else s for s in sections]
 
 
 def _facts(judged: ReportData) -> list[Fact]:
-    found, queries = judged.found[judged.measure].means, judged.queries
-    n_people = f"{judged.n_counted(judged.measure):,}"
-    by_people = [(n_people, "queries judged by people", "others by the judge")]
-    facts = [(number(found.mean[0]), judged.measure, _interval(found.low[0], found.high[0]))]
+    """Return the numbers at the head of the page."""
+    means, queries = judged.compared[judged.measure].means, judged.rows.queries
+    facts = [(number(means.mean[0]), judged.measure, _interval(means.low[0], means.high[0]))]
     for other in judged.models[1:]:
-        ends = _interval(found.difference_low[0], found.difference_high[0], "+.4f")
-        facts.append((number(found.difference[0], "+.4f"), f"against {other.name}", ends))
+        ends = _interval(means.difference_low[0], means.difference_high[0], "+.4f")
+        facts.append((number(means.difference[0], "+.4f"), f"against {other.name}", ends))
     if judged.best is not None:
         mean, low, high = lead(judged.main[0], judged.best.values)
-        ends = _interval(low, high, "+.4f")
         feature = f"against {name(judged.best.name)} alone, the best feature here"
-        facts.append((number(mean, "+.4f"), feature, ends))
+        facts.append((number(mean, "+.4f"), feature, _interval(low, high, "+.4f")))
+    if judged.both:
+        n_people = f"{judged.n_counted(judged.measure):,}"
+        facts.append((n_people, "queries judged by people", "others by the judge"))
     without = np.isnan(judged.main[0])
     why = "value" if (judged.n_relevant[without] > 0).any() else "relevant document"
     left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"
+    length = f"{queries.sizes.mean():.0f} in a query"
     return [
         *facts,
-        *(by_people if judged.both else []),
         (f"{queries.n_queries:,}", "queries", left_out),
-        (f"{queries.n_documents:,}", "documents", f"{queries.sizes.mean():.0f} in a query"),
+        (f"{queries.n_documents:,}", "documents", length),
     ]
 
 

@@ -11,34 +11,31 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
 from gbrank.data.documents import take_rows
 from gbrank.evaluation.power import queries_needed_for, smallest_difference, told_line
 from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.fit.explanations import N_REASONS
 from gbrank.plots.predictions import draw_queries
-from gbrank.plots.report.blocks import (
+from gbrank.plots.report.html_page import (
     NONE,
     SPACE,
     TEXTS,
     Block,
     Cell,
+    Cells,
     Details,
-    Paragraph,
-    Picture,
     Section,
     count,
     name,
     number,
     picture,
-    said,
     share,
     span,
 )
-from gbrank.plots.report.report_data import ReportData, ReportedRanker, groups
+from gbrank.plots.report.report_data import ReportData, groups
 from gbrank.plots.style import BLUE, ORANGE, legend, tidy
-from gbrank.ranker import GBRanker
 
 N_QUERIES = 10  # that are shown with their lists
 TOP = 10  # documents of a list
@@ -46,292 +43,268 @@ FURTHER = 5  # documents with a label above 0 that are shown below the top
 LONGEST = 200  # documents of a list whose reasons are computed, at 3 ms each
 BINS = 20
 DOTS = 2000
-COLORS = BLUE, ORANGE  # of the two models
 LEVEL = 0.05  # of p, from which on the data do not tell
 ASKED = 0.01  # a difference of which it is said how many queries tell it
 
 
 def measures(judged: ReportData) -> Section:
     """Return the means of all measures."""
-    summaries = [[*item] for item in judged.summaries.items()]
-    head = ["measure", "queries", "mean", "95% interval"]
-    if judged.models[1:]:
-        head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
-    rows: list[list[Cell | str]] = []
-    for measure, tested in judged.found.items():
-        found = tested.means
-        cells = [*_mean(found), number(found.mean[-1])][: len(head) - 2]
-        counted = f"{judged.n_counted(measure):,}"
-        rows.append([Cell(measure, strong=measure == judged.measure), counted, *cells])
-    return Section(
-        "measures",
-        "How good it is",
-        [
-            said("measures", measure=judged.measure),
-            Table(head, rows),
-            Details("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))]),
-        ],
-    )
+    rows: list[Cells] = []
+    for measure, tested in judged.compared.items():
+        cells = [f"{judged.n_counted(measure):,}", *_means(tested.means)]
+        rows.append([Cell(measure, strong=measure == judged.measure), *cells])
+    summaries = Table(["measure", "what it is"], [*judged.summaries.items()], (0, 1))
+    blocks: list[Block] = [
+        TEXTS["measures"].format(measure=judged.measure),
+        Table(["measure", "queries", *_head(judged, "mean")], rows),
+        Details("What the measures are", [summaries]),
+    ]
+    return Section("measures", "How good it is", blocks)
 
 
-def _mean(found: Means) -> list[str]:
-    """Return the first model's mean and interval."""
-    return [number(found.mean[0]), span(found.low[0], found.high[0])]
+def _head(judged: ReportData, word: str) -> list[str]:
+    """Return the head of means: of one model a word, of two their names."""
+    first, *other = (model.name for model in judged.models)
+    return [first if other else word, "95% interval", *other]
 
 
-def _difference(found: Means) -> list[str]:
-    """Return by how much it is above the second one's, and the interval."""
-    ends = span(found.difference_low[0], found.difference_high[0], "+.4f")
-    return [number(found.difference[0], "+.4f"), ends]
+def _means(of_models: Means) -> list[str]:
+    """Return the first model's mean and interval, and the other's mean."""
+    first, *other = map(number, of_models.mean)
+    return [first, span(of_models.low[0], of_models.high[0]), *other]
 
 
-def changes(judged: ReportData) -> Section:
+def _difference(of_models: Means) -> list[str]:
+    """Return by how much the first model is above the second, and the interval."""
+    ends = span(of_models.difference_low[0], of_models.difference_high[0], "+.4f")
+    return [number(of_models.difference[0], "+.4f"), ends]
+
+
+def changes(judged: ReportData) -> Section | None:
     """Return what differs between two models: means with paired tests, and single queries."""
-    ours, theirs = judged.models
-    rows: list[list[Cell | str]] = []
-    for measure, tested in judged.found.items():
+    if not judged.models[1:]:
+        return None
+    rows: list[Cells] = []
+    for measure, tested in judged.compared.items():
         signs = np.sign(np.subtract(*common_queries(judged.values[measure])))
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
-        p = [_chance(tested.p_t[0])]
-        if not judged.both:
-            p.insert(0, _chance(tested.p_randomisation[0]))
-        shown = [*_difference(tested.means), *p, *counts]
-        rows.append([Cell(measure, strong=measure == judged.measure), *shown])
-    head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
-    if judged.both:
-        head.remove("p (random.)")
-    head += ["better", "equal", "worse"]
-    blocks: list[Block] = [
-        Paragraph(_verdict(judged), strong=True),
-        said(
-            "changes",
-            ours=ours.name,
-            theirs=theirs.name,
-            tests=TEXTS["judged tests" if judged.both else "tests"],
-            told=_told(judged),
-        ),
-        Table(head, rows),
-        *_drift(judged),
-    ]
-    both = common_queries(judged.main)
-    if both.size:
-        blocks.append(_pairs(judged, both))
-        blocks += _changed_queries(judged)
-    return Section("changes", "What changed", blocks)
+        p = [tested.p_t[0]] if judged.both else [tested.p_randomisation[0], tested.p_t[0]]
+        cells = [*_difference(tested.means), *map(chance, p), *counts]
+        rows.append([Cell(measure, strong=measure == judged.measure), *cells])
+    tests = ["p (t)"] if judged.both else ["p (random.)", "p (t)"]
+    head = ["measure", "difference", "95% interval", *tests, "better", "equal", "worse"]
+    text = TEXTS["changes"].format(
+        ours=judged.models[0].name,
+        theirs=judged.models[1].name,
+        tests=TEXTS["judged tests" if judged.both else "tests"],
+        told=_power(judged),
+    )
+    blocks: list[Block] = [text, Table(head, rows), *_both_orders(judged), *_pairs(judged)]
+    return Section("changes", "What changed", blocks, _verdict(judged))
 
 
-def _told(judged: ReportData) -> str:
-    """Say what difference these queries tell."""
-    found, n = judged.found[judged.measure], judged.n_counted(judged.measure)
-    error, freedom = float(found.error[0]), float(found.freedom[0])
+def _power(judged: ReportData) -> str:
+    """Return in a sentence which difference these queries tell."""
+    tested, n = judged.compared[judged.measure], judged.n_counted(judged.measure)
+    error, freedom = float(tested.error[0]), float(tested.freedom[0])
     needed = queries_needed_for(ASKED, error * n**0.5)
     return told_line(n, smallest_difference(error, freedom), needed, ASKED)
 
 
-def _drift(judged: ReportData) -> list[Block]:
+def _both_orders(judged: ReportData) -> list[Block]:
     """Return how much the orders of both models have in common."""
-    overlap, tau, same_first = [], [], []
-    for query in range(judged.queries.n_queries):
-        rows = judged.queries.rows(query)
-        if len(rows) == 1:
-            continue
+    facts = []
+    for query in np.flatnonzero(judged.rows.queries.sizes > 1).tolist():
+        rows = judged.rows.queries.rows(query)
         ours, theirs = (judged.ranked(query, model) for model in judged.models)
         k = min(TOP, len(rows))
-        overlap.append(len({*ours[:k]} & {*theirs[:k]}) / k)
-        same_first.append(ours[0] == theirs[0])
-        tau.append(stats.kendalltau(*(model.scores[rows] for model in judged.models)).statistic)
-    if not tau:
+        tau = stats.kendalltau(*(model.scores[rows] for model in judged.models)).statistic
+        facts.append([len({*ours[:k]} & {*theirs[:k]}) / k, ours[0] == theirs[0], tau])
+    if not facts:
         return []
-    facts = [
-        [f"first {TOP} documents in common", f"{np.mean(overlap):.1%}"],
-        ["queries with the same first document", f"{np.mean(same_first):.1%}"],
-        ["Kendall's tau of the scores", number(float(np.nanmean(tau)), ".3f")],
-    ]
-    return [said("drift"), Table(["both orders", ""], facts)]
+    overlap, same_first, tau = np.nanmean(facts, axis=0)
+    shown = {
+        f"first {TOP} documents in common": f"{overlap:.1%}",
+        "queries with the same first document": f"{same_first:.1%}",
+        "Kendall's tau of the scores": number(tau, ".3f"),
+    }
+    return [TEXTS["drift"], Table(["both orders", ""], [*shown.items()])]
 
 
 def _verdict(judged: ReportData) -> str:
     """Return in a sentence which model is better, if the data say so."""
-    tested = judged.found[judged.measure]
-    found = tested.means
+    tested = judged.compared[judged.measure]
     p = tested.p_t[0] if judged.both else tested.p_randomisation[0]
     if np.isnan(p):
-        return _no_value(judged).text
-    ours, theirs = (model.name for model in judged.models)
-    chance = f"chance alone would give a difference as large with probability {_chance(p)}."
+        return _no_value(judged)
+    by_chance = f"chance alone would give a difference as large with probability {chance(p)}."
     if p > LEVEL:
-        return f"These queries do not tell which is better on {judged.measure}: {chance}"
-    better, worse, ends = ours, theirs, (found.difference_low[0], found.difference_high[0])
-    if found.difference[0] < 0:
-        better, worse, ends = theirs, ours, (-ends[1], -ends[0])
-    by = f"{number(abs(found.difference[0]))} (95% interval {span(*ends)})"
-    return f"On {judged.measure}, {better} is better than {worse} by {by}: {chance}"
+        return f"These queries do not tell which is better on {judged.measure}: {by_chance}"
+    of_models = tested.means
+    sign = np.sign(of_models.difference[0])
+    ends = sorted([sign * of_models.difference_low[0], sign * of_models.difference_high[0]])
+    better, worse = (model.name for model in judged.models[:: int(sign)])
+    by = f"{number(abs(of_models.difference[0]))} (95% interval {span(*ends)})"
+    return f"On {judged.measure}, {better} is better than {worse} by {by}: {by_chance}"
 
 
-def _chance(p: float) -> str:
+def chance(p: float) -> str:
     """Return a probability with four digits."""
     return "< 0.0001" if p < 0.0001 else number(p)
 
 
-def _pairs(judged: ReportData, both: Matrix) -> Picture:
+def _pairs(judged: ReportData) -> list[Block]:
+    """Return a picture of all queries, and those that changed most with both lists."""
+    both = common_queries(judged.main)
+    if not both.size:
+        return []
     names = judged.models[0].name, judged.models[1].name
-
-    def draw(axes: Axes) -> None:
-        draw_queries(axes, both[0], both[1], judged.measure, names)
-
     text = f"A dot is a query. Above the line, {names[0]} is better."
     if both.shape[1] > DOTS:
         text += f" {DOTS:,} of {both.shape[1]:,} queries, taken at random."
         both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
-    return picture(draw, text)
 
+    def draw(axes: Axes) -> None:
+        draw_queries(axes, both[0], both[1], judged.measure, names)
 
-def _changed_queries(judged: ReportData) -> list[Block]:
     leads = np.nan_to_num(judged.main[0] - judged.main[1])
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
-    chosen = [query for query in order.tolist() if leads[query]]
-    if not chosen:
-        return [Paragraph("No query changed.")]
+    changed = [query for query in order.tolist() if leads[query]]
+    said = "The queries that changed most, with both lists side by side:"
     folds = []
-    for query in chosen:
-        ours, theirs = judged.main[:, query]
-        change = f"{number(theirs)} → {number(ours)} ({number(leads[query], '+.4f')})"
-        folds.append(_fold(judged, query, change, _side_by_side(judged, query), chosen))
-    return [Paragraph("The queries that changed most, with both lists side by side:"), *folds]
+    for query in changed:
+        ours, theirs = map(number, judged.main[:, query])
+        value = f"{theirs} → {ours} ({number(leads[query], '+.4f')})"
+        folds.append(_fold(judged, query, value, _side_by_side(judged, query), query == changed[0]))
+    return [picture(draw, text), said if folds else "No query changed.", *folds]
 
 
-def _fold(judged: ReportData, query: int, value: str, table: Table, chosen: list[int]) -> Details:
-    """Return the line that stands for a query, and its table; of the first one it is shown."""
-    documents = count(int(judged.queries.sizes[query]), "document")
+def _fold(judged: ReportData, query: int, value: str, table: Table, is_open: bool) -> Details:
+    """Return the line that stands for a query, and its table."""
+    documents = count(int(judged.rows.queries.sizes[query]), "document")
     relevant = f"{judged.n_relevant[query]:,} relevant"
-    title = f"{name(judged.queries.ids[query])}: {value}, {documents}, {relevant}"
-    return Details(title, [table], query == chosen[0])
+    called = name(judged.rows.queries.ids[query])
+    return Details(f"{called}: {value}, {documents}, {relevant}", [table], is_open)
 
 
 def _side_by_side(judged: ReportData, query: int) -> Table:
     """Return the first documents of both lists, and from where each came."""
-    ours, theirs = judged.models
-    lists = [judged.ranked(query, model) for model in (theirs, ours)]
-    was = {row: rank for rank, row in enumerate(lists[0], 1)}
-    rows = []
-    for rank, pair in enumerate(zip(*lists, strict=True), 1):
-        if rank > TOP:
-            break
-        moved = was[pair[1]] - rank
+    ours, theirs = (judged.ranked(query, model) for model in judged.models)
+    ranks = {row: rank for rank, row in enumerate(theirs)}
+    rows: list[Cells] = []
+    for rank, pair in enumerate(zip(theirs[:TOP], ours, strict=False)):
+        moved = ranks[pair[1]] - rank
         arrow = f"↑ {moved}" if moved > 0 else f"↓ {-moved}" if moved < 0 else "="
-        rows.append([f"{rank}", *(cell for row in pair for cell in _document(judged, row)), arrow])
-    head = ["rank", theirs.name, "label", ours.name, "label", "moved"]
-    return Table(head, rows, words=(1, 3))
+        cells = [cell for row in pair for cell in _document(judged, row)]
+        rows.append([f"{rank + 1}", *cells, arrow])
+    first, second = (model.name for model in judged.models)
+    return Table(["rank", second, "label", first, "label", "moved"], rows, words=(1, 3))
 
 
-def _document(judged: ReportData, row: int) -> list[Cell | str]:
+def _document(judged: ReportData, row: int) -> Cells:
     """Return what a document is called, and its label beside the largest one."""
-    label, largest = judged.labels[row], judged.labels.max()
+    label, largest = judged.rows.y[row], judged.rows.y.max()
     return [name(judged.documents[row]), Cell(judged.label_names[label], share(label, largest))]
 
 
 def distribution(judged: ReportData) -> Section:
     """Return how many queries have which value."""
+    key, title = "distribution", "From query to query"
     values = common_queries(judged.main)
     if not values.size:
-        return Section("distribution", "From query to query", [_no_value(judged)])
+        return Section(key, title, [_no_value(judged)])
     edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
+    names = [model.name for model in judged.models]
 
     def draw(axes: Axes) -> None:
         axes.hist(values[0], edges, color=BLUE, alpha=0.75)
         for other in values[1:]:
             axes.hist(other, edges, color=ORANGE, histtype="step")
-            names = (model.name for model in judged.models)
-            legend(axes, [Patch(color=c, label=n) for c, n in zip(COLORS, names, strict=True)])
+            colors = zip((BLUE, ORANGE), names, strict=True)
+            legend(axes, [Patch(color=color, label=label) for color, label in colors])
         tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
-    shares = [10, 25, 50, 75, 90]
-    rows = [
-        [model.name, *map(number, np.percentile(row, shares))]
-        for model, row in zip(judged.models, values, strict=True)
-    ]
+    percentiles = np.percentile(values, [10, 25, 50, 75, 90], axis=1).T
+    rows = [[label, *map(number, row)] for label, row in zip(names, percentiles, strict=True)]
     head = ["model", "10% below", "25% below", "median", "75% below", "90% below"]
-    blocks: list[Block] = [
-        picture(draw, f"How many queries have which {judged.measure}."),
-        Table(head, rows),
-    ]
-    return Section("distribution", "From query to query", blocks)
+    shown = picture(draw, f"How many queries have which {judged.measure}.")
+    return Section(key, title, [shown, Table(head, rows)])
 
 
-def _no_value(judged: ReportData) -> Paragraph:
-    return said("no value", measure=judged.measure)
+def _no_value(judged: ReportData) -> str:
+    return TEXTS["no value"].format(measure=judged.measure)
 
 
-def segments(judged: ReportData, by: dict[str, list[Any]]) -> Section:
+def segments(judged: ReportData) -> Section:
     """Return the measure by groups of queries: their lengths, relevant documents, and columns."""
     kinds = {
-        **by,
-        "documents in the list": judged.queries.sizes.tolist(),
+        **judged.by,
+        "documents in the list": judged.rows.queries.sizes.tolist(),
         "relevant documents": judged.n_relevant.tolist(),
     }
     tables = [_segment(judged, kind, values) for kind, values in kinds.items()]
-    text = said("segments", measure=judged.measure)
+    text = TEXTS["segments"].format(measure=judged.measure)
     return Section("segments", "Where it is good, and where not", [text, *tables])
 
 
 def _segment(judged: ReportData, kind: str, keys: Sequence[Any]) -> Table:
     names, codes = groups(keys)
-    head = [name(kind), "queries", judged.measure, "95% interval"]
-    if judged.models[1:]:
-        head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
-        head += ["difference", "95% interval"]
     parts = [common_queries(judged.main[:, codes == code]) for code in range(len(names))]
-    found = [means([values]) for values in parts]
-    largest = np.nanmax([0.0, *(item.mean[0] for item in found)])
-    rows: list[list[Cell | str]] = []
-    for label, values, item in zip(names, parts, found, strict=True):
-        value, ends = _mean(item)
-        bar = Cell(value, share(item.mean[0], largest))
-        cells = [ends, number(item.mean[-1]), *_difference(item)]
-        rows.append([name(label), f"{values.shape[1]:,}", bar, *cells[: len(head) - 3]])
+    of_parts = [means([values]) for values in parts]
+    largest = np.nanmax([0.0, *(part.mean[0] for part in of_parts)])
+    head = [name(kind), "queries", *_head(judged, judged.measure)]
+    if judged.models[1:]:
+        head += ["difference", "95% interval"]
+    rows: list[Cells] = []
+    for label, values, part in zip(names, parts, of_parts, strict=True):
+        value, *others = _means(part)
+        bar = Cell(value, share(part.mean[0], largest))
+        cells: Cells = [bar, *others, *_difference(part)]
+        rows.append([name(label), f"{values.shape[1]:,}", *cells[: len(head) - 2]])
     return Table(head, rows)
 
 
-def worst(judged: ReportData, explains: bool) -> Section:
+def worst(judged: ReportData) -> Section:
     """Return the queries of lowest value, with their lists."""
-    model, values = judged.models[0], judged.main[0]
-    # Of equal ones, those with the most relevant documents.
-    order = np.lexsort((-judged.n_relevant, values))
-    chosen = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
-    if not chosen:
+    values, explains = judged.main[0], not isinstance(judged.moved, str)
+    order = np.lexsort((-judged.n_relevant, values))  # of equal ones, those with most relevant
+    queries = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
+    if not queries:
         return Section("worst", "The worst queries", [_no_value(judged)])
     reasons = TEXTS["reasons"].format(longest=LONGEST) if explains else ""
-    text = said("worst", measure=judged.measure, top=TOP, further=FURTHER, reasons=reasons)
-    folds = []
-    for query in chosen:
-        table = _list(judged, query, model, explains)
-        folds.append(_fold(judged, query, number(values[query]), table, chosen))
+    numbers = {"top": TOP, "further": FURTHER, "reasons": reasons}
+    folds = [
+        _fold(judged, query, number(values[query]), _list(judged, query), query == queries[0])
+        for query in queries
+    ]
+    text = TEXTS["worst"].format(measure=judged.measure, **numbers)
     return Section("worst", "The worst queries", [text, *folds])
 
 
-def _list(judged: ReportData, query: int, model: ReportedRanker, explains: bool) -> Table:
+def _list(judged: ReportData, query: int) -> Table:
+    """Return the first documents of a list, and relevant ones below, with reasons if there are."""
+    model = judged.models[0]
     rows = judged.ranked(query, model)
-    below = [place for place in range(TOP, len(rows)) if judged.labels[rows[place]] > 0]
+    below = [place for place in range(TOP, len(rows)) if judged.rows.y[rows[place]] > 0]
     places = [*range(min(TOP, len(rows))), *below[:FURTHER]]
-    lines: list[list[Cell | str]] = [
+    head = ["rank", name(judged.column), "label", "score"]
+    lines: list[Cells] = [
         [f"{place + 1}", *_document(judged, rows[place]), number(model.scores[rows[place]])]
         for place in places
     ]
-    head = ["rank", name(judged.column), "label", "score"]
-    if explains and isinstance(model.ranker, GBRanker) and len(rows) <= LONGEST:
+    if not isinstance(judged.moved, str) and len(rows) <= LONGEST:
         shares = model.ranker.explain(take_rows(judged.X, rows))[:, :-1]
-        beside = (shares - shares.mean(axis=0))[places]
-        names = model.ranker._schema.feature_names
-        for line, own in zip(lines, beside, strict=True):
-            line += [_reasons(names, own, 1), _reasons(names, own, -1)]
+        for line, beside in zip(lines, (shares - shares.mean(axis=0))[places], strict=True):
+            line += [_reasons(judged, beside, 1), _reasons(judged, beside, -1)]
         head += ["lifts", "lowers"]
     return Table(head, lines, words=(1, 4, 5))
 
 
-def _reasons(names: Sequence[str], shares: Vector, sign: int) -> str:
+def _reasons(judged: ReportData, shares: Vector, sign: int) -> str:
     """Return the features that lift a score most, or lower it."""
     largest = np.argsort(-sign * shares, kind="stable")[:N_REASONS]
+    names = judged.models[0].ranker._schema.feature_names
     parts = [
         f"{name(names[i])}{SPACE}{number(shares[i], '+.2f')}"
         for i in largest

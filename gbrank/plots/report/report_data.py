@@ -1,4 +1,4 @@
-"""What a report is about: documents with labels, one model or two, and what queries are worth."""
+"""Data of a report: documents with labels, one model or two, and values of queries."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.table import number_names
-from gbrank.data.documents import Documents
+from gbrank.data.documents import Documents, take_rows
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.lookup import by_rank
-from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
 from gbrank.evaluation.statistics import Both, Comparisons, common_queries, compared
 from gbrank.fit.best_feature import SingleFeature
+from gbrank.ranker import GBRanker
 
 MOST_GROUPS = 10
+SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +45,15 @@ class ReportData:
 
     X: Any
     schema: Schema  # of the first model's columns
-    features: Features  # what it sees
-    labels: Vector
-    queries: Queries
+    rows: Documents  # what it sees, labels and queries; where there are both, labels of either
+    training: Features | None  # what it saw in training
     models: Sequence[ReportedRanker]
     values: dict[str, Matrix]  # by measure; NaN where it has no value
-    summaries: dict[str, str]  # of the measures
-    documents: (
-        Sequence[Any] | NDArray[Any]
-    )  # what they are called: their values in a column, or their rows
-    column: str
-    rows: Documents  # with the labels of people and of the judge, where there are both
     both: dict[str, Both]  # by measure
+    summaries: dict[str, str]  # of the measures
+    by: dict[str, Sequence[Any]]  # values of columns, one a query
+    documents: Sequence[Any]  # what they are called: their values in a column, or their rows
+    column: str
     best: SingleFeature | None  # of the first model's columns, by the measure that decides
 
     @property
@@ -69,7 +67,7 @@ class ReportData:
         return self.values[self.measure]
 
     @cached_property
-    def found(self) -> dict[str, Comparisons]:
+    def compared(self) -> dict[str, Comparisons]:
         """The means of each measure, and tests of the difference from the second model."""
         return {
             measure: compared([self.both.get(measure, common_queries(values))])
@@ -84,19 +82,40 @@ class ReportData:
     @cached_property
     def label_names(self) -> dict[float, str]:
         """What labels are called, in order."""
-        found = np.unique(self.labels).tolist()
-        return dict(zip(found, number_names(found), strict=True))
+        labels = np.unique(self.rows.y).tolist()
+        return dict(zip(labels, number_names(labels), strict=True))
 
     @cached_property
     def n_relevant(self) -> NDArray[np.int64]:
         """How many documents of each query have a label above 0."""
-        relevant = self.queries.index[self.labels > 0]
-        return np.bincount(relevant, minlength=self.queries.n_queries)
+        queries = self.rows.queries
+        return np.bincount(queries.index[self.rows.y > 0], minlength=queries.n_queries)
 
     def ranked(self, query: int, model: ReportedRanker) -> Positions:
         """Return the rows of a query in the order of a model."""
-        rows = self.queries.rows(query)
+        rows = self.rows.queries.rows(query)
         return by_rank(rows, model.scores[rows])
+
+    @cached_property
+    def sample(self) -> NDArray[np.int64]:
+        """Documents taken at random, whose scores are explained."""
+        n = self.rows.queries.n_documents
+        if n <= SAMPLE:
+            return np.arange(n)
+        return np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+
+    @cached_property
+    def moved(self) -> Vector | str:
+        """By how much each feature moves a score of the first model, or why it is not known."""
+        ranker = self.models[0].ranker
+        if not isinstance(ranker, GBRanker):
+            return "it has no trees"
+        try:
+            shares = ranker.explain(take_rows(self.X, self.sample))
+        except ValueError as error:  # of an `init` that cannot be explained
+            return str(error)
+        moved: Vector = np.abs(shares[:, :-1]).mean(axis=0)
+        return moved
 
 
 def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
@@ -104,18 +123,14 @@ def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
     if not isinstance(name, str):
         raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
     frame = checked_frame(X)
-    if frame is None:
-        matrix = checked_matrix(X)
-        names = Schema.learn(X).feature_names
-    else:
-        names = column_names(frame)
+    names = Schema.learn(X).feature_names if frame is None else column_names(frame)
     if name not in names:
         raise unknown_name(f"column ({argument})", name, names)
     place = names.index(name)
     if frame is not None:
         values = frame[:, place].to_list()
     else:
-        column = matrix[:, [place]]
+        column = checked_matrix(X)[:, [place]]
         values = as_list((column.toarray() if hasattr(column, "toarray") else column).ravel())
     known = (None if is_missing(value) else value for value in values)
     return np.fromiter(known, object, len(values))
@@ -129,20 +144,20 @@ def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
     counts = Counter(value for value in values if value is not None)
     numeric = all(type(value) in (int, float) for value in counts)
     if numeric and len(counts) > MOST_GROUPS:
-        names, code_of = _ranges(counts)
+        names, codes = _ranges(counts)
     else:
         order = sorted(counts) if numeric else [value for value, _ in counts.most_common()]
-        rare = order[MOST_GROUPS:] if len(order) > MOST_GROUPS + 1 else []
-        kept = order[: len(order) - len(rare)]
-        alike = Counter([*map(str, kept), "missing"])  # 1 and "1" are two groups
-        names = [repr(value) if alike[str(value)] > 1 else str(value) for value in kept]
-        names = number_names(kept) if numeric else names
-        code_of = {value: code for code, value in enumerate(kept)} | dict.fromkeys(rare, len(kept))
-        names += [f"{len(rare):,} others"] if rare else []
+        n_shown = MOST_GROUPS if len(order) > MOST_GROUPS + 1 else len(order)
+        shown = order[:n_shown]
+        alike = Counter([*map(str, shown), "missing"])  # 1 and "1" are two groups
+        names = [repr(value) if alike[str(value)] > 1 else str(value) for value in shown]
+        names = number_names(shown) if numeric else names
+        codes = {value: min(place, n_shown) for place, value in enumerate(order)}
+        names += [f"{len(order) - n_shown:,} others"] if len(order) > n_shown else []
     if None in values:
-        code_of[None] = len(names)
+        codes[None] = len(names)
         names.append("missing")
-    return names, np.array([code_of[value] for value in values])
+    return names, np.array([codes[value] for value in values])
 
 
 def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
@@ -150,13 +165,14 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
     values = sorted(counts)
     known = np.array(values, np.float64)
     others = np.array([value for value in counts.elements() if value])
-    ends = np.unique(np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower"))
+    ends = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower")
     if 0 in counts:
-        below = known[known < 0]
-        ends = np.unique([*ends, *below[-1:], 0.0])
-    codes = np.searchsorted(ends, known)
-    first, last = (np.searchsorted(codes, range(len(ends)), side) for side in ("left", "right"))
-    called = number_names([values[place] for place in [*first, *(last - 1)]])
-    pairs = zip(called[: len(ends)], called[len(ends) :], strict=True)
-    names = [" to ".join(dict.fromkeys(pair)) for pair in pairs]
-    return names, dict(zip(values, codes.tolist(), strict=True))
+        ends = np.append(ends, [0.0, *known[known < 0][-1:]])
+    codes = np.searchsorted(np.unique(ends), known)
+    names = []
+    for code in np.unique(codes):
+        in_range = [values[place] for place in np.flatnonzero(codes == code)]
+        names.append([in_range[0], in_range[-1]])
+    called = iter(number_names([end for pair in names for end in pair]))
+    texts = [" to ".join(dict.fromkeys(pair)) for pair in zip(called, called, strict=True)]
+    return texts, dict(zip(values, codes.tolist(), strict=True))
