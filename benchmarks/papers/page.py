@@ -5,17 +5,20 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchmarks.papers.experiment import Experiment
 from benchmarks.papers.explanations import CONTRADICTIONS, VERDICTS, explanation
-from benchmarks.papers.paper_rows import FAR, PaperRow
+from benchmarks.papers.paper_rows import AVERAGE, FAR, PaperRow
 from benchmarks.papers.settings import Settings
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 
 __all__ = ["DOCS", "publish", "published", "table"]
 
+# Words that figures begin and end with.
+Shape: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 DOCS = Path(__file__).parents[2] / "docs"
 
 INTRODUCTION = """\
@@ -27,11 +30,11 @@ INTRODUCTION = """\
 python -m benchmarks.papers --data FOLDER{options}
 ```
 
-Means over folds of means over queries, as LETOR's scripts average, with 95% bootstrap intervals
-over queries, beside what the papers say. Where training is random, they are means over trainings
-too, and intervals and p-values know how much trainings vary. Parameters are chosen on the
-validation queries of each fold. OHSUMED has 106 queries: intervals are wide, and no difference from
-a paper in the second digit means much.
+Means over folds of means over queries, as LETOR's scripts average (a query without a relevant
+document counts as 0), with 95% bootstrap intervals over queries, beside what the papers say. Where
+training is random, they are means over trainings too, and intervals and p-values know how much
+trainings vary. Parameters are chosen on the validation queries of each fold. OHSUMED has 106
+queries: intervals are wide, and no difference from a paper in the second digit means much.
 Searches along steep directions end elsewhere where sums are added in another order: two runs, on
 two computers and versions of the code, had NDCG@10 up to 0.007 apart, NDCG@1 up to 0.011, and
 differences of two rankers up to 0.016. None changes what is said here.
@@ -73,18 +76,15 @@ def published() -> dict[str, list[PaperRow]]:
 def table(rows: Sequence[PaperRow]) -> str:
     """Return rows as tables in Markdown; what rows share is said once, above them."""
     columns = {head: [str(getattr(row, field)) for row in rows] for head, field in SHARED.items()}
+    columns["Average"] = ["" if text == AVERAGE else text for text in columns["Average"]]
     shared = {head: cells[0] for head, cells in columns.items() if len(set(cells)) == 1}
     above = [f"- {head}: {text}." for head, text in shared.items() if text]
     columns = {head: cells for head, cells in columns.items() if head not in shared}
-    averages = set(columns.get("Average", [])) - {""}
-    if len(averages) == 1:
-        above.append(f"- Average: means are {averages.pop()}.")
-        del columns["Average"]
     last, repeated = _numbered({head: columns.pop(head) for head in LAST if head in columns})
     columns |= {head: [cell(row) for row in rows] for head, cell in NUMBERS.items()} | last
     blocks = [
-        _block({head: cells[first:end] for head, cells in columns.items()}, place)
-        for first, end, place in _alike(rows)
+        _block({head: [cells[i] for i in block] for head, cells in columns.items()}, same)
+        for block, same in _alike(rows)
     ]
     reasons: dict[str, list[str]] = {}
     for row in rows:
@@ -95,51 +95,69 @@ def table(rows: Sequence[PaperRow]) -> str:
     return "\n\n".join(filter(None, ["\n".join(above), *blocks, *repeated, *below]))
 
 
-def _alike(rows: Sequence[PaperRow]) -> Iterator[tuple[int, int, int | None]]:
-    """Yield where blocks begin and end, and which word of its rows differs; None: several do."""
-    words = [(row.paper, row.data, *row.figure.split()) for row in rows]
-    start = first = 0
-    while first < len(rows):
-        end, place = first + 1, None
-        while end < len(rows) and (other := _differing(words[first], words[end])) is not None:
-            if place not in (None, other):
-                break
-            end, place = end + 1, other
-        if end - first < SHORTEST_BLOCK:
-            first += 1
+def _alike(rows: Sequence[PaperRow]) -> Iterator[tuple[list[int], Shape | None]]:
+    """Yield blocks of rows of one paper, with the words that they have in common; or None."""
+    left, single = [*range(len(rows))], list[int]()
+    while left:
+        candidates = [*_candidates(rows, left), ([left[0]], ((), ()))]
+        block, shape = max(candidates, key=lambda found: len(found[0]) * sum(map(len, found[1])))
+        if len(block) < SHORTEST_BLOCK:
+            single.append(left.pop(0))
             continue
-        if start < first:
-            yield start, first, None
-        yield first, end, place
-        start = first = end
-    if start < len(rows):
-        yield start, len(rows), None
+        if single:
+            yield single, None
+        yield block, shape
+        left, single = [i for i in left if i not in block], []
+    if single:
+        yield single, None
 
 
-def _differing(some: Sequence[str], others: Sequence[str]) -> int | None:
-    """Return the place of the only word in which two rows differ."""
-    if len(some) != len(others):
-        return None
-    places = [i for i, (one, other) in enumerate(zip(some, others, strict=True)) if one != other]
-    return places[0] if len(places) == 1 else None
+def _candidates(rows: Sequence[PaperRow], left: Sequence[int]) -> Iterator[tuple[list[int], Shape]]:
+    """Yield rows that are like the first one: of other data, or with half of the words alike."""
+    first, *others = (rows[i] for i in left)
+    for other in others:
+        shape = _shape(first.figure, other.figure)
+        n = sum(map(len, shape))
+        block = [i for i in left if rows[i].paper == first.paper]
+        if other.figure == first.figure:
+            yield [i for i in block if rows[i].figure == first.figure], shape
+        elif other.data == first.data:
+            yield [i for i in block if rows[i].data == first.data and
+                   n < len(rows[i].figure.split()) <= 2 * n and
+                   _shape(rows[i].figure, first.figure, shape) == shape], shape  # fmt: skip
 
 
-def _block(columns: dict[str, list[str]], place: int | None) -> str:
+def _shape(figure: str, other: str, most: Shape | None = None) -> Shape:
+    """Return the words, at most these, with which two figures begin and end."""
+    words, others = figure.split(), other.split()
+    first, last = map(len, most or (words, words))
+    first = min(first, _alike_words(words, others))
+    last = min(last, _alike_words(words[first:][::-1], others[first:][::-1]))
+    return tuple(words[:first]), tuple(words[len(words) - last :])
+
+
+def _alike_words(words: Sequence[str], others: Sequence[str]) -> int:
+    pairs = zip(words, others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _block(columns: dict[str, list[str]], shape: Shape | None) -> str:
     """Return a table without empty columns; words that the rows of a block share are its head."""
     columns = {head: cells for head, cells in columns.items() if {*cells} - {"", MISSING}}
-    if place is None:
+    if shape is None:
         return _markdown(columns)
     same = [head for head, cells in columns.items() if len({*cells}) == 1]
+    begin, end = shape
     figures = [figure.split() for figure in columns.pop("Figure")]
-    figure = figures[0]
-    if place >= FIRST_WORD:
-        place -= FIRST_WORD
-        varying = [words[place].rstrip(",") for words in figures]
-        figure[place] = figure[place].replace(varying[0], "…")
-        columns = {"…": varying, **columns}
+    varying = [" ".join(words[len(begin) : len(words) - len(end)]) for words in figures]
+    dots = []
+    if any(varying):
+        dots = ["…," if all(text.endswith(",") for text in varying) else "…"]
+        columns = {"…": [text.removesuffix(dots[0][1:]) for text in varying], **columns}
     names = [columns.pop(head)[0] for head in ("Paper", "Data") if head in same]
     said = [f"{head}: {columns.pop(head)[0]}" for head in LATER if head in same]
-    head = f"*{': '.join([*names, ' '.join(figure)])}*{'. ' if said else ''}{'; '.join(said)}:"
+    figure = " ".join([*begin, *dots, *end])
+    head = f"*{': '.join([*names, figure])}*{'. ' if said else ''}{'; '.join(said)}:"
     return f"{head}\n\n{_markdown(columns)}"
 
 
@@ -175,7 +193,6 @@ SHARED = {
 }
 LAST = ("Average", "Deviations", "Note")
 LATER = ("Paper's", *LAST)  # what a block says behind its heading
-FIRST_WORD = 2  # of a figure, behind paper and data
 SHORTEST_BLOCK = 3  # rows
 MISSING = "–"
 NUMBERS = {
