@@ -8,7 +8,7 @@ from benchmarks.studies.study import study
 from gbrank import get_measure, get_objective
 
 TEXT = """\
-# You need not train on the measure that you are judged by
+# On two small data sets, training on the measure that one is judged by brings nothing beyond chance
 
 Does training on the measure that one is judged by help? Each relaxation is trained on NDCG, AP, RR
 and ERR, stops early by the measure that it is trained on, and is judged on all four. Differences
