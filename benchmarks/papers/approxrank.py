@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 from benchmarks.papers.paper_rows import PaperRow, measured
 from benchmarks.papers.pictures import draw_by_truncation, draw_errors
 from benchmarks.papers.scaling import scaled_by_query
-from benchmarks.papers.selection import best_on_validation, fits_of, means_of, values_by_fold
+from benchmarks.papers.selection import (
+    Outcome,
+    best_on_validation,
+    fits_of,
+    means_of,
+    values_by_fold,
+)
 from benchmarks.papers.settings import Settings
 from gbrank import AP, NDCG, ApproxRank, LinearRanker, Queries, SoftRank, get_measure
 from gbrank.data.documents import Documents
-from gbrank.evaluation import Dataset, Outcome
+from gbrank.evaluation import Dataset
 from gbrank.linear.solvers import stochastic_gradient
 from gbrank.measures.measure import Measure
 from gbrank.objectives.objective import Objective
@@ -119,7 +125,7 @@ def section_6_4(settings: Settings) -> Iterator[PaperRow]:
     fixed = fits_of(comparison, steepest)
     yield from _whole_list(data, steepest, fixed, 0.6698, FIXED_DEVIATIONS)
     letor_3 = settings.dataset("ohsumed")
-    fits = settings.compare({steepest: searched[steepest]}, letor_3, MEASURES).outcomes
+    fits = fits_of(settings.compare({steepest: searched[steepest]}, letor_3, MEASURES))
     yield from _whole_list(letor_3, steepest, fits, 0.6698, LETOR_3_DEVIATIONS)
     soft = {f"SoftRank, σ={sigma:g}": soft_rank(sigma) for sigma in SOFTRANK_SIGMAS}
     others = best_on_validation(settings.compare(soft, data, MEASURES), str(LETOR))
@@ -159,7 +165,7 @@ def _whole_list(
     where: str = "section 6.4",
 ) -> Iterator[PaperRow]:
     """Yield NDCG of the whole list, by LETOR's discount and by the paper's equation."""
-    parameters = [fit.trial.ranker.partition(", ")[2] for fit in fits]
+    parameters = [fit.ranker.partition(", ")[2] for fit in fits]
     by_fold = "" if len(set(parameters)) == 1 else f"by fold: {', '.join(parameters)}"
     for discount, measure in DISCOUNTS.items():
         figure = f"NDCG@n of {name}, {discount} ({where})"

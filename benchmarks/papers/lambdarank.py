@@ -120,9 +120,9 @@ def nets(settings: Settings) -> Iterator[PaperRow]:
             searched = settings.compare(own, data, MEASURES)
             yield _search(data, f"{name}, {learner}", searched)
             (best,) = best_on_validation(searched, str(CHOSEN_BY))
-            chosen = {best.trial.ranker: own[best.trial.ranker]}
+            chosen = {best.ranker: own[best.ranker]}
             comparison = settings.compare(chosen, data, MEASURES, seeds=TRAININGS)
-            fits[name] = trainings_of(comparison.outcomes)
+            fits[name] = trainings_of(fits_of(comparison))
             own = [values_of(fits[name], str(measure)) for measure in MEASURES]
             curves[f"{name}, {learner}"] = list(map(estimate, own))
         yield from _differences(data, learner, fits)
@@ -132,8 +132,8 @@ def nets(settings: Settings) -> Iterator[PaperRow]:
 def _search(data: Dataset, name: str, searched: Comparison) -> PaperRow:
     """Return the best validation NDCG@10, and that of each rate."""
     found = {
-        fit.trial.ranker.rpartition("η=")[2]: float(fit.valid.values[str(CHOSEN_BY)].mean())
-        for fit in searched.outcomes
+        fit.ranker.rpartition("η=")[2]: float(fit.valid[str(CHOSEN_BY)].mean())
+        for fit in fits_of(searched)
     }
     note = ", ".join(f"{value:.4f} with η = {rate}" for rate, value in found.items())
     figure = f"validation NDCG@10 of {name}, the first training (section 6.3.1)"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.evaluation.statistics import interval, stratified_mean
+from benchmarks.strata import interval, stratified_mean
 
 __all__ = ["AVERAGE", "FAR", "PaperRow", "as_letor", "measured"]
 

@@ -47,7 +47,7 @@ class Settings:
         self, rankers: Mapping[str, Any], data: Dataset, measures: Sequence[Any], seeds: int = 1
     ) -> Comparison:
         """Train rankers on all folds and judge them."""
-        return compare_rankers(
+        (comparison,) = compare_rankers(
             rankers,
             [data],
             seeds=seeds,
@@ -55,6 +55,7 @@ class Settings:
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
+        return comparison
 
     def save(self, figure: Figure, name: str) -> None:
         """Write a picture."""

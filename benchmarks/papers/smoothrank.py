@@ -15,10 +15,16 @@ from benchmarks.papers.nets import Net
 from benchmarks.papers.paper_rows import AVERAGE, PaperRow, measured
 from benchmarks.papers.pictures import draw_annealing, draw_by_truncation, draw_line
 from benchmarks.papers.scaling import scaled_by_query
-from benchmarks.papers.selection import best_on_validation, means_of, values_by_fold
+from benchmarks.papers.selection import (
+    Outcome,
+    best_on_validation,
+    fits_of,
+    means_of,
+    values_by_fold,
+)
 from benchmarks.papers.settings import Settings
 from gbrank import AP, NDCG, GBRanker, LinearRanker, Queries, SmoothRank, get_objective
-from gbrank.evaluation import Dataset, Outcome
+from gbrank.evaluation import Dataset
 from gbrank.measures.measure import Measure
 from gbrank.schedules import geometric, staircase
 
@@ -303,11 +309,11 @@ def _boosted(settings: Settings, data: Dataset) -> Iterator[PaperRow]:
         fits = best_on_validation(settings.compare(rankers, data, MEASURES), CHOSEN_BY)
         row = _extended(data, name.format(f", from a regression {start}"), fits)
         yield replace(row, deviations=BOOSTED_DEVIATIONS.format(start))
-        fits = settings.compare({f"ridge {ridge:g}": regression}, data, MEASURES).outcomes
+        fits = fits_of(settings.compare({f"ridge {ridge:g}": regression}, data, MEASURES))
         row = _extended(data, f"the regression {start} that boosting starts from (section 6)", fits)
         yield replace(row, deviations="relevant documents count as others do")
     trees = GBRanker(SmoothRank(NDCG(k=50)), eval_metric=NDCG_AT[50], early_stopping_rounds=100)
-    fits = settings.compare({"SmoothNDCG@50, trees": trees}, data, MEASURES).outcomes
+    fits = fits_of(settings.compare({"SmoothNDCG@50, trees": trees}, data, MEASURES))
     row = _extended(data, name.format(" by gbrank's trees"), fits)
     yield replace(row, deviations=TREE_DEVIATIONS)
 
@@ -325,7 +331,7 @@ def _trained_on(
     data: Dataset, fits: list[Outcome], truncation: int, how: str = ""
 ) -> Iterator[PaperRow]:
     """Yield a row of table 3."""
-    note = "λ by fold: " + ", ".join(fit.trial.ranker.partition("λ=")[2] for fit in fits)
+    note = "λ by fold: " + ", ".join(fit.ranker.partition("λ=")[2] for fit in fits)
     for k, value in zip((1, 5, 10), TABLE_3[truncation], strict=True):
         figure = f"NDCG@{k}, trained on NDCG@{truncation}{how} (table 3)"
         folds = values_by_fold(fits, str(NDCG_AT[k]))

@@ -9,12 +9,12 @@ import numpy as np
 
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.papers.paper_rows import PaperRow
-from benchmarks.papers.selection import best_on_validation, fits_of
+from benchmarks.papers.selection import Outcome, best_on_validation, fits_of
 from benchmarks.papers.settings import Settings
 from benchmarks.papers.smoothrank import FEW, smooth_ndcg
 from benchmarks.papers.trainings import Trainings, difference_row, mean_row, trainings_of
 from gbrank import NDCG, GBRanker, TieRank
-from gbrank.evaluation import Dataset, Outcome
+from gbrank.evaluation import Dataset
 from gbrank.measures.measure import Measure
 
 __all__ = ["against_others", "own_learner", "papers_learner"]
@@ -178,7 +178,7 @@ def _searched(fits: Mapping[Any, Trainings]) -> Trainings:
 
 
 def _valid_mean(fit: Outcome) -> float:
-    return float(np.nanmean(fit.valid.values[str(CHOSEN_BY)]))
+    return float(np.nanmean(fit.valid[str(CHOSEN_BY)]))
 
 
 def _named(deviations: str, rows: Iterator[PaperRow]) -> Iterator[PaperRow]:
@@ -193,7 +193,7 @@ def _means(
     measures: Sequence[Measure] = MEASURES,
 ) -> Iterator[PaperRow]:
     """Yield the means of the test queries."""
-    kinds = Counter(fit.trial.ranker.partition(",")[0] for own in fits for fit in own)
+    kinds = Counter(fit.ranker.partition(",")[0] for own in fits for fit in own)
     found = ", ".join(f"{kind} in {kinds[kind]}" for kind in sorted(kinds))
     trees = np.median([fit.rounds for own in fits for fit in own])
     note = (

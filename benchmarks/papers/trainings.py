@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.papers.paper_rows import AVERAGE, PaperRow, as_letor
-from gbrank.evaluation import Outcome
+from benchmarks.papers.selection import Outcome
 
 __all__ = [
     "Estimate",
@@ -37,7 +37,7 @@ def trainings_of(fits: Iterable[Outcome]) -> Trainings:
     """Return the fits of a ranker, seed by seed."""
     seeds: dict[int, list[Outcome]] = {}
     for fit in fits:
-        seeds.setdefault(fit.trial.seed, []).append(fit)
+        seeds.setdefault(fit.seed, []).append(fit)
     return list(seeds.values())
 
 
@@ -102,4 +102,4 @@ def _row(
 def values_of(trainings: Trainings, measure: str) -> list[Matrix]:
     """Return each fold's values of the test queries, shape (n_trainings, n_queries)."""
     folds = zip(*trainings, strict=True)
-    return [as_letor(np.array([fit.test.values[measure] for fit in fold])) for fold in folds]
+    return [as_letor(np.array([fit.test[measure] for fit in fold])) for fold in folds]

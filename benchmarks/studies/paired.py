@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.strata import interval, randomisation_test, stratified_mean
 from gbrank.common.arrays import Matrix
-from gbrank.evaluation.statistics import interval, randomisation_test, stratified_mean
 
 __all__ = ["against_first", "difference"]
 

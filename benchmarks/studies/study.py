@@ -17,6 +17,7 @@ import pandas as pd
 
 from benchmarks.letor_folders import read_folds
 from benchmarks.named_rankers import ranker_from_name
+from benchmarks.strata import pooled_rows
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import compare_rankers, split_frame
 from gbrank.evaluation import Comparison, LabelledDocuments
@@ -62,7 +63,7 @@ def study(
         name: ranker_from_name(ranker) if isinstance(ranker, str) else ranker
         for name, ranker in rankers.items()
     }
-    comparison = compare_rankers(
+    comparisons = compare_rankers(
         built,
         [read_folds(folder) for folder in arguments.data],
         seeds=arguments.seeds,
@@ -72,7 +73,7 @@ def study(
     )
     folders = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.{name} --data {folders} --seeds {arguments.seeds}"
-    publish(name, text, command, [comparison], parts)
+    publish(name, text, command, comparisons, parts)
 
 
 def parquet_documents(folder: str) -> LabelledDocuments:
@@ -89,7 +90,7 @@ def publish(
     parts: Sequence[str] = tuple(PARTS),
 ) -> None:
     """Write the numbers of comparisons of different data, and their page."""
-    rows = list(flat_rows([comparison.to_json() for comparison in comparisons]))
+    rows = list(flat_rows(comparisons))
     numbers = f"{name}.json"
     (RESULTS / numbers).write_text(rows_to_json(rows), encoding="utf-8")
     written = page(numbers, text, command, rows, parts)
@@ -97,12 +98,16 @@ def publish(
     print(*(comparison.table(parts[-1]) for comparison in comparisons), sep="\n\n")
 
 
-def flat_rows(contents: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of what `Comparison.to_json` gives, part by part."""
+def flat_rows(comparisons: Sequence[Comparison]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of comparisons, part by part, and those of all data sets together."""
+    seeds = len(comparisons[0].seeds)
     for part in PARTS:
-        for content in contents:
-            for row in content[part]:
-                yield {"part": part, "seeds": len(content["seeds"]), **row}
+        for comparison in comparisons:
+            for row in comparison.to_json()[part]:
+                yield {"part": part, "seeds": seeds, **row}
+        if len(comparisons) > 1:
+            for row in pooled_rows(comparisons, part):
+                yield {"part": part, "seeds": seeds, **row}
 
 
 def page(

@@ -2,8 +2,7 @@ r"""Train every ranker on every fold of every data set, and compare them on the 
 
 It prints means and differences from the baseline (the first ranker), with 95% bootstrap intervals
 over queries, the standard deviation over seeds, p-values of the paired randomisation test and t
-test, corrected by Holm (which intervals are not), and the CPU seconds of a fit. Several data sets
-are also pooled, each with the same weight.
+test, corrected by Holm (which intervals are not), and the CPU seconds of a fit.
 
 A ranker is an objective, for GBRanker with it, or "lightgbm", "xgboost" or "catboost", for their
 rankers, all with default parameters. It may also be judged as it is: the folder or file of a model,
@@ -43,6 +42,7 @@ from gbrank.common.checks import refuse_twice, unknown_name
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Comparison, Dataset, compare_rankers
+from gbrank.evaluation.comparison import PARTS
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 USAGE = "gbrank compare [--data FILE [FILE ...]] [--rankers NAME [NAME ...]] [options]"
@@ -83,23 +83,26 @@ def run(arguments: argparse.Namespace) -> None:
     options |= {"measures": arguments.measures or MEASURES, "progress": sys.stderr.isatty()}
     plugins = {"initializer": import_plugins, "initargs": (arguments.plugin,)}
     with joblib.parallel_config(backend="loky", **plugins):
-        comparison = compare_rankers(rankers, datasets, **options)
-    print(comparison.table())
+        comparisons = compare_rankers(rankers, datasets, **options)
+    print("\n\n".join(comparison.table() for comparison in comparisons))
     if arguments.json is not None:
-        text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)
+        contents = [comparison.to_json() for comparison in comparisons]
+        for part in PARTS:
+            contents[0][part] = [row for content in contents for row in content[part]]
+        text = json.dumps(contents[0], indent=1, allow_nan=False)
         replace_file(Path(arguments.json), text.encode())
-    _draw(arguments, comparison)
+    _draw(arguments, comparisons)
 
 
-def _draw(arguments: argparse.Namespace, comparison: Comparison) -> None:
+def _draw(arguments: argparse.Namespace, comparisons: Sequence[Comparison]) -> None:
     if arguments.picture is None and arguments.seconds_picture is None:
         return
     from gbrank.plots import comparison_grid, quality_by_seconds  # imports Matplotlib
 
     if arguments.picture is not None:
-        write_picture(comparison_grid(comparison), arguments.picture)
+        write_picture(comparison_grid(*comparisons), arguments.picture)
     if arguments.seconds_picture is not None:
-        write_picture(quality_by_seconds(comparison), arguments.seconds_picture)
+        write_picture(quality_by_seconds(*comparisons), arguments.seconds_picture)
 
 
 def _read_all(

@@ -22,7 +22,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import Dataset, compare_rankers
+from gbrank.evaluation import cross_validate_rankers
 from gbrank.plots import quality_by_seconds
 from gbrank.ranker import GBRanker
 
@@ -56,13 +56,17 @@ def run(arguments: argparse.Namespace) -> None:
         "Rankers as they come, without a parameter but the seed and one thread.\n",
         flush=True,
     )
-    comparison = compare_rankers(
+    comparison = cross_validate_rankers(
         {
             "GBRanker": GBRanker(),
             "LGBMRanker": needed("lightgbm").LGBMRanker(verbose=-1),
             "XGBRanker": needed("xgboost").XGBRanker(),
         },
-        [Dataset("cubic", X, y, qid, [fold])],
+        X,
+        y,
+        qid,
+        folds=[fold],
+        name="cubic",
         seeds=[arguments.seed],
         measures=MEASURES,
         n_jobs=1,

@@ -6,10 +6,10 @@ from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import compare_rankers, cross_validate_rankers
 from gbrank.evaluation.dataset import Dataset, LabelledDocuments
 from gbrank.evaluation.power import how_many_queries
+from gbrank.evaluation.query_values import QueryValues
 from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.scoring import make_scorer
 from gbrank.evaluation.summary import Row
-from gbrank.evaluation.trial import Outcome
 from gbrank.evaluation.tuning import tune
 
 __all__ = [
@@ -18,9 +18,9 @@ __all__ = [
     "Fold",
     "LabelledDocuments",
     "LetorFolds",
-    "Outcome",
     "QueryKFold",
     "QueryTimeSeriesSplit",
+    "QueryValues",
     "Row",
     "compare_rankers",
     "compare_scores",

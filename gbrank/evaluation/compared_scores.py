@@ -17,8 +17,8 @@ from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import check_measures
+from gbrank.evaluation.query_values import QueryValues, query_values
 from gbrank.evaluation.scorable import scores_from
-from gbrank.evaluation.trial import Outcome, Scores, Trial, query_values
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import PEOPLE, of_y, with_judge
 from gbrank.measures.measure_registry import Metric, get_measures
@@ -99,7 +99,7 @@ def compare_scores(
     >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
     ('new', 60, True)
     """
-    texts = isinstance(scores, Mapping) and all(isinstance(own, str) for own in scores)
+    texts = isinstance(scores, Mapping) and all(isinstance(key, str) for key in scores)
     if not texts or not scores:
         raise ArgumentError("scores", "must be a dict of name to scores", quoted(scores))
     measures = get_measures(metric, "metric")
@@ -116,13 +116,13 @@ def compare_scores(
         decided_by = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
     check_measures(decided_by, rows)
     warn_of_repeats(docid, queries)
-    ids, values = as_list(queries.ids), {}
-    for own, source in scores.items():
-        with found_in(f"scores[{own!r}]: "):
-            found = scores_from(source, X, qid=queries.ids[queries.index], docid=docid)
-        values[own] = query_values(measures, rows, found)
-    outcomes = [
-        Outcome(Trial(name, own, 0, 1), Scores([], {}), Scores(ids, each), None, np.nan)
-        for own, each in values.items()
-    ]
-    return Comparison(outcomes, list(map(str, measures)), baseline, difference)
+    by_ranker = []
+    for ranker, source in scores.items():
+        with found_in(f"scores[{ranker!r}]: "):
+            vector = scores_from(source, X, qid=queries.ids[queries.index], docid=docid)
+        by_ranker.append(query_values(measures, rows, vector))
+    values = {key: np.array([[item[key]] for item in by_ranker]) for key in by_ranker[0]}
+    folds, unknown = np.ones(queries.n_queries, np.int64), np.full((len(scores), 1, 1), np.nan)
+    parts = {"test": QueryValues(as_list(queries.ids), folds, values)}
+    names = list(map(str, measures))
+    return Comparison(name, list(scores), [0], names, parts, unknown, unknown, baseline, difference)

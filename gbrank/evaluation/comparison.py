@@ -1,32 +1,42 @@
-"""The results of a comparison, as rows, tables and JSON."""
+"""The results of a comparison: values of queries, with rows, tables and JSON made from them."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gbrank.common.checks import check_choice
 from gbrank.common.extras import needed
-from gbrank.evaluation.summary import Row, summarise
+from gbrank.evaluation.query_values import Cube, QueryValues
+from gbrank.evaluation.summary import Row, figures
 from gbrank.evaluation.tables import NOTE, as_table, as_text
-from gbrank.evaluation.trial import PARTS, Outcome, Scores
 
 if TYPE_CHECKING:
     import pandas as pd
 
+PARTS = ("valid", "test")  # of a fold, in which rankers are judged
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What rankers are worth on the same queries; made by `compare_rankers`.
+    """Values of rankers on the same queries of one data set, from which all else is computed.
+
+    Made by `cross_validate_rankers`, `compare_rankers` and `compare_scores`.
 
     Parameters
     ----------
-    outcomes : sequence of Outcome
-        The outcome of each fit.
-    measures, baseline
-        The names of the measures, and of the ranker that the others are compared with.
+    data : str
+        The name of the data set.
+    rankers, seeds, measures : sequence
+        The names of the rankers and of the measures, and the seeds.
+    parts : mapping of str to QueryValues
+        By part of the folds, "valid" and "test": `queries`, their ids; `folds`, the fold of each;
+        and `values`, for each measure an array of shape (n_rankers, n_seeds, n_queries).
+    rounds, cpu_seconds : ndarray, shape (n_rankers, n_seeds, n_folds)
+        The rounds of each fit, NaN where a ranker does not say them, and its CPU seconds.
+    baseline : str
+        The ranker that the others are compared with.
     asked : float
         The difference of which the summary says how many queries tell it.
 
@@ -38,38 +48,79 @@ class Comparison:
     >>> row = result.summary()[1]
     >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
     ('lambdarank', 9, True)
+    >>> result.parts["test"].values["ndcg@10"].shape
+    (2, 5, 9)
     """
 
-    outcomes: Sequence[Outcome] = field(repr=False)
+    data: str
+    rankers: Sequence[str]
+    seeds: Sequence[int]
     measures: Sequence[str]
+    parts: Mapping[str, QueryValues] = field(repr=False)
+    rounds: Cube = field(repr=False)
+    cpu_seconds: Cube = field(repr=False)
     baseline: str
     asked: float = 0.01
 
     @property
     def records(self) -> dict[str, list[Any]]:
         """The value of each query in each fit, as columns from which to make a data frame."""
-        columns = defaultdict[str, list[Any]](list)
-        for outcome, part in product(self.outcomes, PARTS):
-            scores: Scores = getattr(outcome, part)
-            head = asdict(outcome.trial) | {"part": part}
-            end = {"rounds": outcome.rounds, "cpu_seconds": outcome.cpu_seconds}
-            for place, query in enumerate(scores.queries):
-                values = {name: own[place].item() for name, own in scores.values.items()}
-                for name, value in {**head, "query": query, **values, **end}.items():
-                    columns[name].append(value)
-        return dict(columns)
+        rows = [
+            {"data": self.data, "ranker": ranker, "seed": seed, "fold": int(fold), "part": part}
+            | {"query": query}
+            | {measure: cube[i, j, k].item() for measure, cube in scores.values.items()}
+            | {name: cost[i, j, fold - 1].item() for name, cost in self._costs.items()}
+            for part, scores in self.parts.items()
+            for i, ranker in enumerate(self.rankers)
+            for j, seed in enumerate(self.seeds)
+            for k, (query, fold) in enumerate(zip(scores.queries, scores.folds, strict=True))
+        ]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    @property
+    def _costs(self) -> dict[str, Cube]:
+        return {"rounds": self.rounds, "cpu_seconds": self.cpu_seconds}
 
     @cached_property
-    def _summaries(self) -> dict[str, list[Row]]:
-        inputs = self.outcomes, self.measures, self.baseline
-        return {part: summarise(*inputs, part, self.asked) for part in PARTS}
+    def _blocks(self) -> dict[str, list[list[Row]]]:
+        return {
+            part: [self._rows(scores, measure) for measure in self.measures]
+            for part, scores in self.parts.items()
+        }
+
+    def _rows(self, scores: QueryValues, measure: str) -> list[Row]:
+        columns = figures(scores, measure, self.rankers.index(self.baseline), self.asked)
+        for name, cost in self._costs.items():
+            columns[name] = cost.reshape(len(self.rankers), -1).mean(axis=1)
+        return [
+            Row(
+                self.data,
+                measure,
+                ranker,
+                **{name: column[i].item() for name, column in columns.items()},
+            )
+            for i, ranker in enumerate(self.rankers)
+        ]
+
+    def blocks(self, part: str = "test") -> list[list[Row]]:
+        """Return the rows of each measure.
+
+        Parameters
+        ----------
+        part : {"test", "valid"}
+            As for `summary`.
+
+        Returns
+        -------
+        list of list of Row
+        """
+        return self._blocks.get(check_choice(part, "part", PARTS), [])
 
     def summary(self, part: str = "test") -> list[Row]:
-        """Return a row per data set, measure and ranker, and those of all data sets together.
+        """Return a row per measure and ranker.
 
         The scores of a query are averaged over seeds (and over folds, where several test it)
-        before anything else. The mean over data sets gives each of them the same weight; its
-        intervals and tests resample queries within their data set.
+        before anything else.
 
         Parameters
         ----------
@@ -80,7 +131,7 @@ class Comparison:
         -------
         list of Row
         """
-        return self._summaries[check_choice(part, "part", PARTS)]
+        return list(chain(*self.blocks(part)))
 
     def table(self, part: str = "test") -> str:
         """Return the summary as text.
@@ -135,15 +186,6 @@ class Comparison:
         """
         return needed("pandas").DataFrame(map(asdict, self.summary(part)))
 
-    def _repr_html_(self) -> str:
-        """Return the tables as notebooks show them."""
-        tables = (as_table(block, self.asked).to_html() for block in self.blocks())
-        return "".join([*tables, *(f"<p>{note}</p>" for note in self._notes())])
-
-    def _notes(self) -> list[str]:
-        """Return what the tables need to be said of them."""
-        return [NOTE] if any(len(rows) > 1 for rows in self.blocks()) else []
-
     def to_json(self) -> dict[str, Any]:
         """Return the summaries as JSON can hold them.
 
@@ -153,26 +195,17 @@ class Comparison:
             "baseline", "measures", "seeds"; and "test" and "valid", each a list with a dict for
             every `Row`, with None for NaN.
         """
-        seeds = list(dict.fromkeys(outcome.trial.seed for outcome in self.outcomes))
-        content = {"baseline": self.baseline, "measures": list(self.measures), "seeds": seeds}
+        content = {name: getattr(self, name) for name in ("baseline", "measures", "seeds")}
         for part in reversed(PARTS):
             rows = map(asdict, self.summary(part))
             content[part] = [{k: None if v != v else v for k, v in row.items()} for row in rows]
         return content
 
-    def blocks(self, part: str = "test") -> list[list[Row]]:
-        """Return the rows of each data set and measure.
+    def _repr_html_(self) -> str:
+        """Return the tables as notebooks show them."""
+        tables = (as_table(block, self.asked).to_html() for block in self.blocks())
+        return "".join([*tables, *(f"<p>{note}</p>" for note in self._notes())])
 
-        Parameters
-        ----------
-        part : {"test", "valid"}
-            As for `summary`.
-
-        Returns
-        -------
-        list of list of Row
-        """
-        blocks: dict[tuple[str, str], list[Row]] = {}
-        for row in self.summary(part):
-            blocks.setdefault((row.data, row.measure), []).append(row)
-        return list(blocks.values())
+    def _notes(self) -> list[str]:
+        """Return what the tables need to be said of them."""
+        return [NOTE] if len(self.rankers) > 1 else []

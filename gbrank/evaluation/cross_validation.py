@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import found_in
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number, listed, refuse_twice
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
-from gbrank.evaluation.comparison import Comparison
+from gbrank.data.ids import as_list
+from gbrank.data.queries import Queries
+from gbrank.evaluation.comparison import PARTS, Comparison
 from gbrank.evaluation.dataset import Dataset, Folds
-from gbrank.evaluation.runner import run_tasks
+from gbrank.evaluation.fits import Fit, configure, run_fits
+from gbrank.evaluation.query_values import QueryValues
 from gbrank.evaluation.scorable import scores_from
-from gbrank.evaluation.summary import POOLED
-from gbrank.evaluation.trial import PARTS, Task, Trial, configure
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective_registry import get_objective
@@ -80,7 +84,9 @@ def cross_validate_rankers(
     [('ranknet', 9), ('lambdarank', 9)]
     """
     columns = {key: options.pop(key) for key in OF_DATA if key in options}
-    return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)
+    data = Dataset(name, X, y, qid, folds, **columns)
+    (comparison,) = compare_rankers(rankers, [data], **options)
+    return comparison
 
 
 def compare_rankers(
@@ -93,7 +99,7 @@ def compare_rankers(
     difference: float = 0.01,
     n_jobs: int | None = None,
     progress: bool = True,
-) -> Comparison:
+) -> list[Comparison]:
     """Train every ranker on every fold of every data set from every seed, and judge them.
 
     A ranker is trained on the training rows of a fold, with the validation rows as its
@@ -130,7 +136,8 @@ def compare_rankers(
 
     Returns
     -------
-    Comparison
+    list of Comparison
+        One for each data set.
 
     Raises
     ------
@@ -143,9 +150,9 @@ def compare_rankers(
     >>> from gbrank.evaluation import Dataset
     >>> datasets = [Dataset(f"cubic {i}", *make_cubic(9, random_state=i), folds=3) for i in (1, 2)]
     >>> rankers = {"ranknet": GBRanker("ranknet", n_estimators=5)}
-    >>> comparison = compare_rankers(rankers, datasets, seeds=1, n_jobs=1, progress=False)
-    >>> [row.data for row in comparison.summary()]
-    ['cubic 1', 'cubic 2', 'pooled']
+    >>> comparisons = compare_rankers(rankers, datasets, seeds=1, n_jobs=1, progress=False)
+    >>> [(comparison.data, comparison.summary()[0].n_queries) for comparison in comparisons]
+    [('cubic 1', 9), ('cubic 2', 9)]
     """
     resolved = get_measures(measures, "measures")
     _check_datasets(datasets, resolved)
@@ -154,20 +161,56 @@ def compare_rankers(
     check_number(difference, "difference", 0, open_low=True)
     first = next(iter(estimators))
     baseline = check_choice(first if baseline is None else baseline, "baseline", estimators)
-    tasks = [
-        Task(
-            Trial(data.name, name, seed, fold),
-            configure(ranker[data.name], random_state=seed, n_jobs=1),
-            data,
-            resolved,
-        )
+    fits = [
+        Fit(name, configure(ranker[data.name], random_state=seed, n_jobs=1), data, seed, fold)
         for data in datasets
+        for name, ranker in estimators.items()
         for seed in numbers
         for fold in range(1, len(data.splits) + 1)
-        for name, ranker in estimators.items()
     ]
-    outcomes = run_tasks(tasks, n_jobs, progress)
-    return Comparison(outcomes, list(map(str, resolved)), baseline, difference)
+    results = iter(run_fits(fits, resolved, n_jobs, progress))
+    names = list(map(str, resolved))
+    comparisons = []
+    for data in datasets:
+        shape = len(estimators), len(numbers), len(data.splits)
+        done = list(islice(results, math.prod(shape)))
+        comparisons.append(
+            Comparison(
+                data.name,
+                list(estimators),
+                numbers,
+                names,
+                _values(data, [fit.values for fit in done], shape),
+                np.array([fit.rounds for fit in done], np.float64).reshape(shape),
+                np.array([fit.cpu_seconds for fit in done]).reshape(shape),
+                baseline,
+                difference,
+            )
+        )
+    return comparisons
+
+
+def _values(
+    data: Dataset, fits: Sequence[dict[str, dict[str, Vector]]], shape: tuple[int, ...]
+) -> dict[str, QueryValues]:
+    """Return the values of all fits by part; fits are in the order of rankers, seeds and folds."""
+    values = {}
+    for part in PARTS:
+        folds = [getattr(fold, part) for fold in data.splits]
+        queries = [
+            as_list(Queries.from_qid(data.qid[rows]).ids) if len(rows) else [] for rows in folds
+        ]
+        by_fit = [fit[part] for fit in fits if part in fit]
+        if by_fit:
+            values[part] = QueryValues(
+                list(chain(*queries)),
+                np.repeat(np.arange(len(queries)) + 1, list(map(len, queries))),
+                {
+                    name: np.concatenate([fit[name] for fit in by_fit]).reshape(*shape[:2], -1)
+                    for name in by_fit[0]
+                },
+            )
+    return values
 
 
 def _check_rankers(rankers: object, datasets: Sequence[Dataset]) -> dict[str, dict[str, Any]]:
@@ -209,8 +252,6 @@ def _check_datasets(datasets: object, measures: list[Measure]) -> None:
     for data in datasets:
         if not isinstance(data, Dataset):
             raise TypeError(f"datasets must hold Datasets, got {data!r}.")
-        if data.name == POOLED:
-            raise ValueError(f"datasets must not be called {POOLED!r}: results use that name.")
         for number, fold in enumerate(data.splits, 1):
             for part, rows in zip(PARTS, fold[1:], strict=True):
                 if len(rows):

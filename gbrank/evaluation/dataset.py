@@ -13,6 +13,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.data.documents import Documents, take_rows
+from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
@@ -150,6 +151,10 @@ class Dataset:
         queries = Queries.from_qid(self.qid[chosen])
         first = chosen[queries.order[queries.offsets[:-1]]]  # row of each query
         return self.documents.take(chosen, queries, self.queries.index[first])
+
+    def queries_of(self, chosen: Positions) -> list[Any]:
+        """Return the ids of the queries of some rows, in order."""
+        return as_list(Queries.from_qid(self.qid[chosen]).ids) if len(chosen) else []
 
     def to_train_on(self, rows: Documents) -> Documents:
         """Return rows without the labels that are there only to judge by."""

@@ -16,7 +16,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, Folds
-from gbrank.evaluation.trial import fit_on_rows, scores_on
+from gbrank.evaluation.fits import fit_on_rows, scores_on
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted

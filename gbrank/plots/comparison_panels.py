@@ -23,20 +23,17 @@ ACROSS = 3  # more data sets go on below
 def comparison(
     comparison: Comparison,
     *,
-    data: str | None = None,
     measure: str | None = None,
     part: str = "test",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the mean of each ranker, with the interval of its difference from the baseline.
 
-    `comparison_grid` draws all measures and data sets at once.
+    `comparison_grid` draws all measures, and several comparisons, at once.
 
     Parameters
     ----------
     comparison : Comparison
-    data : str, optional
-        The data set; by default the only one, or all of them together.
     measure : str, optional
         The first by default.
     part : {"test", "valid"}
@@ -50,7 +47,7 @@ def comparison(
     Raises
     ------
     ValueError
-        If there is no such data set or measure.
+        If there is no such measure.
 
     Examples
     --------
@@ -60,26 +57,26 @@ def comparison(
     >>> plots.comparison(result).get_xlabel().splitlines()[0]
     'ndcg@10'
     """
-    rows = comparison.summary(part)
-    known = list(dict.fromkeys(row.data for row in rows))
-    data = known[-1] if data is None else check_choice(data, "data", known)
     measures = comparison.measures
     measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
+    chosen = [row for row in comparison.summary(part) if row.measure == measure]
     ax = style.axes_for(ax)
-    chosen = [row for row in rows if (row.data, row.measure) == (data, measure)]
     _panel(ax, chosen, comparison.baseline)
     style.name_rows(ax, [row.ranker for row in chosen])
-    style.write(ax, title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
+    legend = LEGEND.format(comparison.baseline)
+    style.write(ax, title=comparison.data, xlabel=f"{measure}\n\n{legend}")
     return ax
 
 
-def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
-    """Draw a panel for each measure (down) and data set (across).
+def comparison_grid(*comparisons: Comparison, part: str = "test") -> Figure:
+    """Draw a panel for each measure (down) and comparison (across).
 
     Parameters
     ----------
-    comparison, part
-        As for `comparison`.
+    *comparisons : Comparison
+        Of the same rankers and measures on one data set or several.
+    part : {"test", "valid"}
+        As for `Comparison.summary`.
 
     Returns
     -------
@@ -93,7 +90,8 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
     >>> len(plots.comparison_grid(result).axes)
     1
     """
-    blocks, baseline = comparison.blocks(part), comparison.baseline
+    blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
+    baseline = comparisons[0].baseline
     names = [row.ranker for row in blocks[0]]
     margin = 0.5 + LETTER * max(map(len, names))
     figure, panels = _grid(blocks, (3.2, 0.6 + 0.32 * len(names)), (margin, 1.0), sharey=True)
@@ -104,13 +102,13 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
     return figure
 
 
-def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
-    """Draw means by CPU seconds of a fit, a panel for each measure (down) and data set (across).
+def quality_by_seconds(*comparisons: Comparison, part: str = "test") -> Figure:
+    """Draw means by CPU seconds of a fit, a panel for each measure (down) and comparison (across).
 
     Parameters
     ----------
-    comparison, part
-        As for `comparison`.
+    *comparisons, part
+        As for `comparison_grid`.
 
     Returns
     -------
@@ -124,7 +122,7 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
     >>> plots.quality_by_seconds(result).axes[0].get_xlabel()
     'CPU seconds of a fit'
     """
-    blocks = comparison.blocks(part)
+    blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
     height = max(2.8, LINE * len(blocks[0]))
     width = 4.4 + LETTER * max(len(row.ranker) for row in blocks[0])
     figure, panels = _grid(blocks, (width, height + 0.8), (0.0, 0.0), sharey=False)

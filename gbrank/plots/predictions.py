@@ -70,7 +70,7 @@ def per_query(
     both = common_queries(np.array([bound.per_query(scores), bound.per_query(other)]))
     if not both.size:
         raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
-    tested = compared([both])
+    tested = compared(both)
     found, p = tested.means, tested.p_randomisation[0]
     signs = np.sign(both[0] - both[1])
     counts = [int(np.sum(signs == sign)) for sign in (1, 0, -1)]

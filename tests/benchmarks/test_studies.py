@@ -4,11 +4,13 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
+from benchmarks.strata import pooled_rows
 from benchmarks.studies import study
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import LinearRanker, compare_rankers, make_cubic
@@ -18,7 +20,7 @@ TABLES = ("measures", "objectives")
 
 
 @pytest.fixture(scope="module")
-def comparison() -> Comparison:
+def comparisons() -> list[Comparison]:
     """Compare two regressions on two data sets."""
     data = [
         Dataset(name, *make_cubic(9, n_documents=8, n_features=4, random_state=seed), folds=3)
@@ -44,12 +46,12 @@ def test_table() -> None:
 
 
 def test_page_and_numbers(
-    comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    comparisons: list[Comparison], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every row of the summaries stands in both, the baseline without a difference."""
     monkeypatch.setattr(study, "RESULTS", tmp_path)
     text, command = "# A study\n\nOf two.\n", "python -m toy"
-    study.publish("toy", text, command, [comparison])
+    study.publish("toy", text, command, comparisons)
     rows = json.loads((tmp_path / "toy.json").read_text(encoding="utf-8"))
     assert len(rows) == 2 * 3 * 2 * 2  # parts, data sets with both together, measures, rankers
     page = (tmp_path / "toy.md").read_text(encoding="utf-8")
@@ -60,8 +62,12 @@ def test_page_and_numbers(
         "first, rr: 9 queries, 0 skipped",
     ]  # fmt: skip
     lines = [line for line in page.splitlines() if line.startswith("| `")]
-    summaries = [row for part in ("valid", "test") for row in comparison.summary(part)]
-    for line, number, row in zip(lines, rows, summaries, strict=True):
+    assert len(lines) == len(rows)
+    shown = [both for both in zip(lines, rows, strict=True) if both[1]["data"] != "pooled"]
+    summaries = [
+        row for part in ("valid", "test") for item in comparisons for row in item.summary(part)
+    ]
+    for (line, number), row in zip(shown, summaries, strict=True):
         assert number["ranker"] == row.ranker
         assert number["seeds"] == 5
         assert number["mean"] == pytest.approx(row.mean, rel=5e-4)
@@ -69,12 +75,26 @@ def test_page_and_numbers(
         assert (name, mean) == (f"`{row.ranker}`", f"{row.mean:.4f}")
         assert seconds == f"{row.cpu_seconds:.1f}"
         assert rounds == f"{row.rounds:.0f}"
-        if row.ranker == comparison.baseline:
+        if row.ranker == comparisons[0].baseline:
             assert (difference, interval, p) == ("baseline", "", "")
         else:
             assert difference == f"{row.difference:+.4f}"
             assert interval == f"{row.difference_low:+.4f} to {row.difference_high:+.4f}"
             assert p == f"{row.p_randomisation:.4f}"
+
+
+def test_pooled_rows_give_each_data_set_the_same_weight(comparisons: list[Comparison]) -> None:
+    """Whatever their sizes; the test is that of their mean differences."""
+    rows = list(pooled_rows(comparisons, "test"))
+    assert [(row["measure"], row["ranker"]) for row in rows] == [
+        (row.measure, row.ranker) for row in comparisons[0].summary()
+    ]
+    for row, *parts in zip(rows, *(item.summary() for item in comparisons), strict=True):
+        for name in ("mean", "difference", "rounds"):
+            expected = np.mean([getattr(part, name) for part in parts])
+            assert row[name] == pytest.approx(expected, abs=1e-12)
+        assert row["n_queries"] == 18
+        assert (row["p_randomisation"] is None) == (row["ranker"] == comparisons[0].baseline)
 
 
 def test_parquet_documents(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import gbrank.commands.compare
-from gbrank import compare_rankers, make_cubic, read_letor, write_letor
+from gbrank import cross_validate_rankers, make_cubic, read_letor, write_letor
 from gbrank.commands.cli import main
-from gbrank.evaluation import Dataset
 
 RANKERS = ["listmle", "lightgbm"]
 SMALL = ["--seeds", "2", "--jobs", "1"]
@@ -38,15 +37,18 @@ def output(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return run
 
 
-def test_it_is_compare_rankers(data: Path, output: Callable[..., str], tmp_path: Path) -> None:
+def test_it_is_cross_validate_rankers(
+    data: Path, output: Callable[..., str], tmp_path: Path
+) -> None:
     """The same table, numbers and picture as from Python."""
     files = {name: tmp_path / name for name in ("numbers.json", "picture.png")}
     argv = ["--data", data, "--rankers", *RANKERS, "--baseline", RANKERS[1], *SMALL]
     argv += ["--measures", "ndcg@3", "map", "--json", files["numbers.json"]]
     output(*argv, "--picture", files["picture.png"])
-    expected = compare_rankers(
+    expected = cross_validate_rankers(
         {name: name for name in RANKERS},
-        [Dataset("cubic.txt", *read_letor(data))],
+        *read_letor(data),
+        name="cubic.txt",
         seeds=2,
         measures=["ndcg@3", "map"],
         baseline=RANKERS[1],
@@ -70,11 +72,15 @@ def test_without_data(output: Callable[..., str], monkeypatch: pytest.MonkeyPatc
 
 
 def test_several_data_sets(data: Path, output: Callable[..., str], tmp_path: Path) -> None:
-    """One by one, and pooled."""
+    """One by one, in the table, the numbers and the picture."""
     (tmp_path / "more.txt").write_bytes(data.read_bytes())
-    table = output("--data", data, "--data", tmp_path / "more.txt", "--rankers", *RANKERS, *SMALL)
-    *blocks, note = table.split("\n\n")
-    assert [block.split(",")[0] for block in blocks] == ["cubic.txt", "more.txt", "pooled"]
+    argv = ["--data", data, "--data", tmp_path / "more.txt", "--rankers", *RANKERS, *SMALL]
+    files = ["--json", tmp_path / "numbers.json", "--picture", tmp_path / "picture.svg"]
+    table = output(*argv, *files)
+    first, note, second, _ = table.split("\n\n")
+    assert [block.split(",")[0] for block in (first, second)] == ["cubic.txt", "more.txt"]
+    rows = json.loads((tmp_path / "numbers.json").read_text())["test"]
+    assert [row["data"] for row in rows] == ["cubic.txt"] * 2 + ["more.txt"] * 2
     assert note.startswith("p is corrected for the number of rankers (Holm), which intervals are")
     assert max(map(len, table.splitlines())) <= 100
 

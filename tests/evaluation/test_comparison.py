@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from gbrank import compare_rankers, make_cubic, plots
+from gbrank import NDCG, compare_rankers, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Dataset
 from gbrank.evaluation.tables import as_table, as_text
 from noisy import NOISY
@@ -21,23 +22,44 @@ X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False}
 
 
+OTHER = make_cubic(6, n_documents=8, n_features=4, random_state=1)
+
+
 @pytest.fixture(scope="module")
-def comparison() -> Any:
+def comparisons() -> Any:
     """Compare three rankers on two data sets by two measures."""
-    other = make_cubic(6, n_documents=8, n_features=4, random_state=1)
     return compare_rankers(
         NOISY,
-        [Dataset("data", X, Y, QID, 3), Dataset("other", *other, 3)],
+        [Dataset("data", X, Y, QID, 3), Dataset("other", *OTHER, 3)],
         seeds=2,
         measures=["ndcg@10", "rr"],
         **QUIET,
     )
 
 
+@pytest.fixture(scope="module")
+def comparison(comparisons: Any) -> Any:
+    """Return the one on the first data set."""
+    return comparisons[0]
+
+
+def test_several_data_sets_are_several_comparisons(comparisons: Any) -> None:
+    """Each is what it would be alone."""
+    assert [item.data for item in comparisons] == ["data", "other"]
+    alone = cross_validate_rankers(
+        NOISY, *OTHER, folds=3, seeds=2, measures=["ndcg@10", "rr"], name="other", **QUIET
+    )
+    for one, other in zip(comparisons[1].summary(), alone.summary(), strict=True):
+        np.testing.assert_equal(
+            dataclasses.asdict(one) | {"cpu_seconds": 0},
+            dataclasses.asdict(other) | {"cpu_seconds": 0},
+        )
+
+
 def test_table(comparison: Any) -> None:
-    """A block for each data set and measure, a line for each ranker, then for each difference."""
+    """A block for each measure, a line for each ranker, then for each difference."""
     *blocks, note = comparison.table().split("\n\n")
-    assert len(blocks) == 6
+    assert len(blocks) == 2
     title, head, *lines = blocks[0].split("\n")
     assert title == "data, ndcg@10: 12 queries, 0 skipped"
     means, differences, told = lines[: len(NOISY)], lines[len(NOISY) : -1], lines[-1]
@@ -56,7 +78,7 @@ def test_table(comparison: Any) -> None:
         f"one of 0.01 takes {widest.n_needed:,.0f}."
     )
     assert "corrected for the number of rankers (Holm), which intervals are not" in note
-    assert blocks[5].startswith("pooled, rr: 18 queries")
+    assert blocks[1].startswith("data, rr: 12 queries")
     assert comparison.table("valid") != comparison.table()
     with pytest.raises(ValueError, match=r"part must be one of \['valid', 'test'\], got 'train'"):
         comparison.table("train")
@@ -82,13 +104,13 @@ def test_lines_have_at_most_100_columns(comparison: Any, length: int) -> None:
 def test_one_ranker_is_compared_with_none() -> None:
     """Neither differences nor what would be said of them."""
     one = {"only": next(iter(NOISY.values()))}
-    found = compare_rankers(one, [Dataset("data", X, Y, QID, 3)], seeds=1, **QUIET)
+    found = cross_validate_rankers(one, X, Y, QID, folds=3, seeds=1, **QUIET)
     assert len(found.table().split("\n")) == 3
     assert "Holm" not in found.table() + found._repr_html_().split("</thead>")[1]
 
 
 def test_json(comparison: Any) -> None:
-    """Numbers or null for each data set, measure and ranker, on test and validation queries."""
+    """Numbers or null for each measure and ranker, on test and validation queries."""
     content = comparison.to_json()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
     assert list(content) == ["baseline", "measures", "seeds", "test", "valid"]
@@ -103,7 +125,7 @@ def test_json(comparison: Any) -> None:
     told = ["smallest", "n_needed", "n_worth"]
     for part in ("test", "valid"):
         keys = [(row["data"], row["measure"], row["ranker"]) for row in content[part]]
-        expected = itertools.product(["data", "other", "pooled"], ["ndcg@10", "rr"], NOISY)
+        expected = itertools.product(["data"], ["ndcg@10", "rr"], NOISY)
         assert keys == list(expected)
         for row in content[part]:
             assert list(row) == [*kinds, *numbers, *said, *told]
@@ -117,13 +139,13 @@ def test_json(comparison: Any) -> None:
             assert row["difference_low"] <= row["difference"] <= row["difference_high"]
 
 
-def test_picture(comparison: Any, tmp_path: Path) -> None:
-    """A panel for each measure and data set, a dot for each ranker at its mean."""
-    figure = plots.comparison_grid(comparison)
+def test_picture(comparisons: Any, tmp_path: Path) -> None:
+    """A panel for each measure and comparison, a dot for each ranker at its mean."""
+    figure = plots.comparison_grid(*comparisons)
     figure.savefig(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert len(figure.axes) == 6
-    rows = [row for row in comparison.summary() if (row.data, row.measure) == ("other", "ndcg@10")]
+    assert len(figure.axes) == 4
+    rows = [row for row in comparisons[1].summary() if row.measure == "ndcg@10"]
     axes = figure.axes[1]
     assert axes.get_title() == "other"
     assert axes.get_xlabel() == "ndcg@10"
@@ -178,7 +200,18 @@ def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
 def test_records_are_columns_of_a_data_frame(comparison: Any) -> None:
     """One row for each fit, part and query."""
     frame = pd.DataFrame(comparison.records)
-    assert len(frame) == 3 * 2 * 2 * (12 + 6)
-    assert frame.groupby(["data", "part"])["query"].nunique().to_dict() == {
-        ("data", "test"): 12, ("data", "valid"): 12, ("other", "test"): 6, ("other", "valid"): 6,
-    }  # fmt: skip
+    assert list(frame.columns) == [
+        "data", "ranker", "seed", "fold", "part", "query", "ndcg@10", "rr", "rounds",
+        "cpu_seconds",
+    ]  # fmt: skip
+    assert len(frame) == 3 * 2 * 2 * 12
+    assert frame.groupby("part")["query"].nunique().to_dict() == {"test": 12, "valid": 12}
+    for number, fold in enumerate(Dataset("data", X, Y, QID, 3).splits, 1):
+        for part in ("test", "valid"):
+            rows = getattr(fold, part)
+            fits = frame[(frame["fold"] == number) & (frame["part"] == part)]
+            for (name, seed), fit in fits.groupby(["ranker", "seed"]):
+                ranker = clone(NOISY[name]).set_params(random_state=seed)
+                expected = NDCG(k=10).per_query(Y[rows], ranker.predict(X[rows]), qid=QID[rows])
+                np.testing.assert_array_equal(fit["ndcg@10"], expected)
+                assert fit["query"].tolist() == list(dict.fromkeys(QID[rows].tolist()))

@@ -28,10 +28,9 @@ from gbrank import (
     cross_validate_rankers,
     custom_objective,
     get_measure,
-    make_cubic,
 )
 from gbrank.evaluation import Dataset, LetorFolds, QueryTimeSeriesSplit
-from noisy import NOISY, Noisy
+from noisy import Noisy
 from small_comparison import QID, QUIET, TINY, X, Y, without_seconds
 
 
@@ -71,26 +70,6 @@ def test_summary_is_what_a_loop_gives() -> None:
         assert rows[1].difference_low < rows[1].difference < rows[1].difference_high
         assert_allclose(rows[1].p_t, stats.ttest_1samp(difference, 0).pvalue, rtol=1e-9)
         assert np.isnan([rows[0].p_t, rows[0].p_randomisation]).all()
-
-
-def test_pooled_means_give_each_data_set_the_same_weight() -> None:
-    """Whatever their sizes; seeds and tests too are those of the data sets' means."""
-    small = make_cubic(6, n_documents=8, n_features=4, random_state=1)
-    datasets = [Dataset("large", X, Y, QID, 3), Dataset("small", *small, 3)]
-    comparison = compare_rankers(NOISY, datasets, seeds=3, baseline="noisy", **QUIET)
-    rows = {(row.data, row.ranker): row for row in comparison.summary()}
-    assert len(rows) == 9
-    records = pd.DataFrame(comparison.records).query("part == 'test'")
-    by_seed = records.groupby(["ranker", "seed", "data"])["ndcg@10"].mean().groupby(level=[0, 1])
-    for ranker in NOISY:
-        pooled = rows["pooled", ranker]
-        parts = [rows[name, ranker] for name in ("large", "small")]
-        assert_allclose(pooled.mean, np.mean([part.mean for part in parts]), rtol=1e-12)
-        assert_allclose(pooled.difference, np.mean([part.difference for part in parts]), atol=1e-12)
-        assert_allclose(pooled.seed_deviation, by_seed.mean()[ranker].std(ddof=1), rtol=1e-9)
-        assert pooled.n_queries == 18
-    assert rows["pooled", "noisy"].difference == 0
-    assert np.isnan(rows["pooled", "noisy"].p_t)
 
 
 def test_a_query_tested_twice_counts_once() -> None:
@@ -304,7 +283,6 @@ R = np.arange(96).reshape(12, 8)  # the rows of each query
         ({"datasets": DATA}, "datasets must be a list"),
         ({"datasets": [(X, Y, QID)]}, "datasets must hold Datasets"),
         ({"datasets": [DATA, DATA]}, "datasets must not hold 'data' twice"),
-        ({"datasets": [Dataset("pooled", X, Y, QID)]}, "datasets must not be called 'pooled'"),
         ({"datasets": [Dataset("flat", X, Y * (QID < 1), QID, 3)]},
          "flat, valid of fold 1: ndcg@10 is undefined on every query"),
         ({"seeds": 0}, "seeds must be an integer of at least 1, got 0"),
@@ -389,7 +367,5 @@ def test_an_interrupted_fit_is_no_result() -> None:
 def test_rankers_that_need_a_start_are_tried_with_it() -> None:
     """All scores of the first round are equal: one round alone would be refused."""
     ranker = GBRanker("smooth:ndcg", n_estimators=4, min_child_samples=2, n_jobs=1)
-    found = compare_rankers(
-        {"smooth": ranker}, [Dataset("cubic", X, Y, QID, folds=3)], seeds=1, **QUIET
-    )
-    assert len(found.outcomes) == 3
+    found = cross_validate_rankers({"smooth": ranker}, X, Y, QID, folds=3, seeds=1, **QUIET)
+    assert found.rounds.shape == (1, 1, 3)

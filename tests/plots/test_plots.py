@@ -207,11 +207,13 @@ def test_quality_by_seconds(compared: Comparison) -> None:
 def test_many_data_sets_go_on_below() -> None:
     """Of four data sets, the fourth of each measure is below its first; no panel is empty."""
     keys = [(data, measure) for data in "abcd" for measure in "mn"]
-    blocks = [
-        [SimpleNamespace(ranker="r", mean=0.5, cpu_seconds=1.0, measure=measure, data=data)]
+    rows = [
+        SimpleNamespace(ranker="r", mean=0.5, cpu_seconds=1.0, measure=measure, data=data)
         for data, measure in keys
     ]
-    figure = plots.quality_by_seconds(SimpleNamespace(blocks=lambda part: blocks))
+    blocks = [[[row] for row in rows if row.data == data] for data in "abcd"]
+    compared = [SimpleNamespace(blocks=lambda part, own=own: own) for own in blocks]
+    figure = plots.quality_by_seconds(*compared)
     figure.draw_without_rendering()
     found = {(axes.get_title(), axes.get_ylabel()[0]): axes.get_position() for axes in figure.axes}
     assert found.keys() == set(keys)
@@ -243,7 +245,7 @@ def test_names_of_many_rankers_do_not_overlap() -> None:
 
 def test_comparison_of_what_was_not_compared(compared: Comparison) -> None:
     """What there is."""
-    for argument in ("measure", "data", "part"):
+    for argument in ("measure", "part"):
         with pytest.raises(ValueError, match=rf"{argument} must be one of \[.*\], got 'x'"):
             plots.comparison(compared, **{argument: "x"})
 
@@ -284,7 +286,11 @@ def test_names_are_shown_as_they_are(name: str) -> None:
         for own, value in zip(names, (0.5, 0.6), strict=True)
     ]
     compared: Any = SimpleNamespace(
-        baseline=name, measures=[name], summary=lambda _: rows, blocks=lambda _: [rows]
+        data=name,
+        baseline=name,
+        measures=[name],
+        summary=lambda _: rows,
+        blocks=lambda _: [rows],
     )
     ranker = as_part(lambda: fitted(n_estimators=2))
     ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}

@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from gbrank.common.table import Table
-from gbrank.evaluation.statistics import common_queries, compared, means
+from gbrank.evaluation.statistics import common_queries, compared_with_judge, means
 from gbrank.measures.judges import JUDGE, PEOPLE
 from gbrank.plots.report.html_page import TEXTS, Block, Section, count, number, span
 from gbrank.plots.report.report_data import ReportData
@@ -20,11 +20,11 @@ def judge(judged: ReportData) -> Section | None:
     both, rows = judged.both[judged.measure], []
     for place, model in enumerate(judged.models):
         pair = common_queries(np.array([both.judge[place], both.people[place]]))
-        bias, alike = means([pair]), np.nan
+        bias, alike = means(pair), np.nan
         if pair.shape[1] > 1 and pair.std(axis=1).all():
             alike = float(stats.pearsonr(*pair).statistic)
         ends = span(bias.difference_low[0], bias.difference_high[0], "+.4f")
-        worth = number(float(compared([both], place).worth[place]), ".1f")
+        worth = number(float(compared_with_judge(both, place).worth[place]), ".1f")
         mean = number(bias.difference[0], "+.4f")
         rows.append([model.name, mean, ends, number(alike, ".2f"), worth])
     head = ["model", "bias", "95% interval", "correlation", "worth in queries"]

@@ -20,7 +20,7 @@ from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
-from gbrank.evaluation.statistics import Both
+from gbrank.evaluation.statistics import JudgedValues
 from gbrank.fit.arguments import Ids
 from gbrank.fit.best_feature import best_feature, lead
 from gbrank.fit.estimator import BaseRanker
@@ -221,13 +221,13 @@ def _features(model: Any, schema: Schema, X: Any, argument: str) -> Features:
 
 def _by_both(
     measures: Sequence[Measure], rows: Documents, models: Sequence[ReportedRanker]
-) -> dict[str, Both]:
+) -> dict[str, JudgedValues]:
     """Return the values of queries by people's labels and by the judge's, by measure."""
     both = {}
     for measure in measures:
         values = [both_values(measure, rows, model.scores) for model in models]
         people, judge = map(np.array, zip(*values, strict=True))
-        both[str(measure)] = Both(people, judge, queries_of_people(rows))
+        both[str(measure)] = JudgedValues(people, judge, queries_of_people(rows))
     return both
 
 

@@ -251,7 +251,7 @@ def segments(judged: ReportData) -> Section:
 def _segment(judged: ReportData, kind: str, keys: Sequence[Any]) -> Table:
     names, codes = groups(keys)
     parts = [common_queries(judged.main[:, codes == code]) for code in range(len(names))]
-    of_parts = [means([values]) for values in parts]
+    of_parts = [means(values) for values in parts]
     largest = np.nanmax([0.0, *(part.mean[0] for part in of_parts)])
     head = [name(kind), "queries", *_head(judged, judged.measure)]
     if judged.models[1:]:

@@ -18,7 +18,13 @@ from gbrank.data.documents import Documents, take_rows
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.lookup import by_rank
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
-from gbrank.evaluation.statistics import Both, Comparisons, common_queries, compared
+from gbrank.evaluation.statistics import (
+    Comparisons,
+    JudgedValues,
+    common_queries,
+    compared,
+    compared_with_judge,
+)
 from gbrank.fit.best_feature import SingleFeature
 from gbrank.ranker import GBRanker
 
@@ -49,7 +55,7 @@ class ReportData:
     training: Features | None  # what it saw in training
     models: Sequence[ReportedRanker]
     values: dict[str, Matrix]  # by measure; NaN where it has no value
-    both: dict[str, Both]  # by measure
+    both: dict[str, JudgedValues]  # by measure
     summaries: dict[str, str]  # of the measures
     by: dict[str, Sequence[Any]]  # values of columns, one a query
     documents: Sequence[Any]  # what they are called: their values in a column, or their rows
@@ -70,7 +76,9 @@ class ReportData:
     def compared(self) -> dict[str, Comparisons]:
         """The means of each measure, and tests of the difference from the second model."""
         return {
-            measure: compared([self.both.get(measure, common_queries(values))])
+            measure: compared_with_judge(self.both[measure])
+            if measure in self.both
+            else compared(common_queries(values))
             for measure, values in self.values.items()
         }
 
