@@ -323,9 +323,8 @@ class GBRanker(ExplainedRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Of a data frame, the columns of `fit` are taken by name, and others left out. Columns
-            that have names may also be a mapping of name to values, or a list of mappings, one
-            a row, None being missing; where some are categories, an array of objects will do.
+            Of a data frame, the columns of `fit` are taken by name, and others left out. Where some
+            are categories, an array of objects will do.
         num_iteration : int, optional
             Use only the first `num_iteration` trees, on top of `init`; all by default.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.data.schema import Features, Schema
+from gbrank.data.feature_matrix import Features
+from gbrank.data.schema import Schema
 from gbrank.fit.chain import Link, scores_of
 from gbrank.fit.storage import Saved, chain_of, model_of, read_saved, restored
 from gbrank.linear.features import weighted_sum
@@ -58,7 +59,7 @@ class Predictor:
         ValueError
             If X has not the columns of `fit`.
         """
-        return scores_of(self._links, X)
+        return scores_of(self._links, X, _features)
 
 
 def load_predictor(path: str | os.PathLike[str]) -> Predictor:
@@ -115,6 +116,13 @@ def refuse_boosters(saved: Saved) -> None:
             demand = "must have no categories of its own for a predictor; take load_ranker"
             raise ArgumentError("init", demand, part["estimator"])
         schema = part["schema"]
+
+
+def _features(schema: Schema, X: Any) -> Features:
+    """Return documents as numbers, of a table or of a list of mappings."""
+    if isinstance(X, list) and X and isinstance(X[0], Mapping):
+        return schema.of_rows(X)
+    return schema.transform(X)
 
 
 def _links(saved: Saved) -> Iterator[Link]:

@@ -83,8 +83,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Features": [
         ("X", "on_frame.predict({'size': 1, 'colour': ['red']})"),
-        ("X", "on_frame.predict([{'size': 1.0, 'colour': 'red'}, {'size': 2.0}])"),
-        ("X", "on_frame.predict({'size': ['big'], 'colour': ['red']})"),
+        ("X", "on_frame.predictor().predict([{'size': 1, 'colour': 'red'}, {'size': 2.0}])"),
+        ("X", "on_frame.predictor().predict([{'size': 'big', 'colour': 'red'}])"),
         ("X", "on_frame.predict(np.array([['red']], object))"),
         ("X", "GBRanker().fit(X[0], y, qid=qid)"),
         ("X", "GBRanker().fit(lgb.Dataset(X, y), y, qid=qid)"),

@@ -26,7 +26,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("'m'", "RankNet().bind(y, Q, labels={'m': y * np.nan})"),
         ("sample_weight",
          "GBRanker().fit(X, y, qid=qid, sample_weight=qid == 1, query_weight=np.eye(10)[2])"),
-        ("X", "GBRanker().fit(frame, y, qid=qid).predict({'size': [1], 'colour': []})"),
         ("measure", "get_measure('ndcg[m]')(y, y)"),
         ("measure", "LambdaRank(NDCG(label='m'))"),
         ("objective", "OnLabel('ranknet', 'm')"),

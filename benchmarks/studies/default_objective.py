@@ -22,7 +22,7 @@ from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import markdown_table
 from gbrank import NDCG, GBRanker, Queries, make_cubic
 from gbrank.common.arrays import Vector
-from gbrank.data.schema import Features
+from gbrank.data.feature_matrix import Features
 
 SETS = ("mq2008", "ohsumed", "flights", "nfcorpus", "wikiqa")
 OBJECTIVES = ("noisy:ndcg", "listmle", "ranknet", "lambda:ndcg", "approx:ndcg")

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.collective import all_sum
+from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.sampling import row_keys
-from gbrank.data.schema import Features, as_dense
 
 # LightGBM's own default.
 BINNED_ROWS = 200_000

@@ -10,7 +10,8 @@ from gbrank.boosters.tree import Tree
 from gbrank.common.arrays import Matrix, Single, Vector
 from gbrank.common.plain import plain
 from gbrank.data.documents import Documents
-from gbrank.data.schema import Features, Schema
+from gbrank.data.feature_matrix import Features
+from gbrank.data.schema import Schema
 
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
 Params: TypeAlias = dict[str, Any]  # a booster's own

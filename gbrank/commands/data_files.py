@@ -12,10 +12,11 @@ from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, read_table
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import check_labels, quoted, unknown_name
+from gbrank.data.feature_matrix import LetorArray, LetorMatrix
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.labels import check_column_names, split_columns
-from gbrank.data.schema import LetorArray, LetorMatrix, Schema
+from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import Letor
 from gbrank.datasets.text_files import read_bytes, text_of
 

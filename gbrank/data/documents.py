@@ -231,8 +231,6 @@ def take_rows(X: Any, rows: Positions) -> Any:
 
     if sp.issparse(X):
         return X.tocsr()[rows]
-    if isinstance(X, Mapping):
-        return {name: _safe_indexing(values, rows) for name, values in X.items()}
     frame = as_frame(X, "X")
     return _safe_indexing(X, rows) if frame is None else frame[rows].to_native()
 

@@ -183,52 +183,22 @@ def is_numeric(dtype: DType) -> bool:
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
-def numpy_types(frame: nw.DataFrame[Any], places: list[int]) -> list[np.dtype[Any] | None]:
-    """Return NumPy's type of the numbers in some columns; None where there is none."""
-    if frame.implementation.is_pandas():
-        types = list(frame.to_native().dtypes)
-        own = [types[place] for place in places]
-        own = [t if isinstance(t, np.dtype) else getattr(t, "numpy_dtype", None) for t in own]
-        return [t if t is not None and t.kind in "biuf" else None for t in own]
-    schema = list(frame.schema.values())
-    known = {dtype: _numpy_type(dtype) for dtype in set(schema)}
-    return [known[schema[place]] for place in places]
-
-
-def _numpy_type(dtype: DType) -> np.dtype[Any] | None:
-    if not is_numeric(dtype) or dtype in (nw.Decimal, nw.Int128, nw.UInt128):
-        return None
-    return np.dtype(np.float32 if dtype == nw.Float32 else np.float64)
-
-
-def as_block(frame: nw.DataFrame[Any], places: list[int], dtype: Any) -> NDArray[Any]:
-    """Return columns of plain numbers as one array."""
-    whole = places == [*range(frame.shape[1])]
-    if frame.implementation.is_pandas():
-        native = frame.to_native() if whole else frame.to_native().take(places, axis=1)
-        return np.asarray(native.to_numpy(dtype=dtype, na_value=np.nan))
-    values = (frame if whole else frame[:, places]).to_numpy()
-    if values.dtype == object:  # as missing values make it
-        return np.column_stack([as_numbers(frame[:, place], "") for place in places])
-    return values
-
-
 def has_no_value(column: nw.Series[Any]) -> bool:
     """Say whether all of a column is missing, so that its type says nothing."""
     return bool(column.null_count() == len(column))
 
 
-def as_numbers(
-    column: nw.Series[Any], demand: str, hint: str = "", *, single: bool = False
-) -> NDArray[Any]:
+def as_numbers(column: nw.Series[Any], demand: str, hint: str = "") -> NDArray[Any]:
     """Return a column of numbers, or without a value, as an array; refuse any other."""
     if not is_numeric(column.dtype):
         if has_no_value(column):
             return np.full(len(column), np.nan, np.float32)
+        if column.dtype.is_temporal():
+            hint = " Drop it, or turn it into numbers, such as days."
         of = f"column {column.name!r} has dtype {column.dtype}{_first_word(column)}"
         raise ValueError(f"{demand}; {of}.{hint}")
     try:
-        return column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+        return column.cast(nw.Float32 if column.dtype == nw.Float32 else nw.Float64).to_numpy()
     except ValueError:  # of Arrow, for integers beyond 2**53, which other libraries round
         values = column.to_list()
         return np.array([np.nan if is_missing(value) else value for value in values], np.float64)

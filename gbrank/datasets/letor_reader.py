@@ -16,7 +16,7 @@ from scipy import sparse as sp
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, quoted
-from gbrank.data.schema import Features
+from gbrank.data.feature_matrix import Features
 from gbrank.datasets.text_files import StrPath, read_bytes
 
 QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]

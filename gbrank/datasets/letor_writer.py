@@ -12,7 +12,7 @@ from scipy import sparse as sp
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_finite, check_vector
-from gbrank.data.schema import Features, checked_matrix
+from gbrank.data.feature_matrix import Features, check_matrix
 from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, written
 
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
@@ -79,7 +79,7 @@ def _check_features(X: Features) -> Features:
         widest = max(int(given.max()), -int(given.min()))
         if widest > EXACT_INTEGERS:
             raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
-    X = checked_matrix(X)
+    X = check_matrix(X)
     values = X.data if sp.issparse(X) else X
     infinite = values[np.isinf(values)]
     if infinite.size:

@@ -14,7 +14,7 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, quoted
 from gbrank.common.files import replace_file
-from gbrank.data.schema import as_dense
+from gbrank.data.feature_matrix import as_dense
 from gbrank.export.elasticsearch import Extractors
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.formats import Format, format_of

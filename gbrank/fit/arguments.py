@@ -11,8 +11,9 @@ from gbrank.common.checks import queries_needed, quoted, refuse_text
 from gbrank.common.collective import all_any
 from gbrank.common.plain import plain
 from gbrank.data.documents import VALIDATION, Documents, Labels
+from gbrank.data.feature_matrix import check_matrix, refuse_data_set
+from gbrank.data.feature_table import feature_table
 from gbrank.data.queries import Queries
-from gbrank.data.schema import checked_frame, checked_matrix
 
 # Features as users give them: an array, a sparse matrix, a frame.
 TableLike: TypeAlias = Any
@@ -40,8 +41,8 @@ def training_queries(
 
 def n_documents(X: TableLike) -> int:
     """Return how many rows a table has; refuse what is none."""
-    frame = checked_frame(X)
-    return int((checked_matrix(X) if frame is None else frame).shape[0])
+    table = feature_table(X)
+    return int((check_matrix(X) if table is None else table).shape[0])
 
 
 def refuse_zero_weights(train: Documents) -> None:
@@ -102,7 +103,8 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(eval_set, list):
         kind = type(eval_set).__name__
         raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
-    for pair in eval_set:
+    for place, pair in enumerate(eval_set):
+        refuse_data_set(pair, f"X in eval_set[{place}]")
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
     if ("eval_qid" in given) == ("eval_group" in given):

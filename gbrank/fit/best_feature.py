@@ -12,8 +12,9 @@ from gbrank.common.arrays import Vector
 from gbrank.common.collective import n_workers
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
+from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.data.schema import Features, Schema, as_dense, column_places
+from gbrank.data.schema import Schema, column_places
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.interrupted import is_part
 from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows

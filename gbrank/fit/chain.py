@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gbrank.common.arrays import Vector
+from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
 
 
@@ -14,8 +15,13 @@ class Link(NamedTuple):
     score: Callable[[Any], Vector]
 
 
-def scores_of(links: Sequence[Link], X: Any) -> Vector:
-    """Return the score of each row: the sum over a ranker, its `init`, the init of that, ..."""
+def scores_of(
+    links: Sequence[Link], X: Any, read: Callable[[Schema, Any], Features] = Schema.transform
+) -> Vector:
+    """Return the score of each row: the sum over a ranker, its `init`, the init of that, ...
+
+    `read` makes numbers of X.
+    """
     schema: Schema | None = None
     features, parts = X, []
     for link in links:
@@ -24,7 +30,7 @@ def scores_of(links: Sequence[Link], X: Any) -> Vector:
         if link.schema is None:
             features = X
         elif link.schema != schema:
-            schema, features = link.schema, link.schema.transform(X)
+            schema, features = link.schema, read(link.schema, X)
         parts.append(link.score(features))
     *outer, scores = parts
     for part in reversed(outer):

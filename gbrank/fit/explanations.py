@@ -15,9 +15,9 @@ from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
 from gbrank.common.words import apart
 from gbrank.data.documents import take_rows
+from gbrank.data.feature_matrix import as_dense
 from gbrank.data.lookup import by_rank, rows_asked_for
 from gbrank.data.queries import Queries
-from gbrank.data.schema import as_dense
 from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker
 

@@ -10,16 +10,12 @@ from typing import Any, TypeVar, cast
 
 from gbrank.common.checks import nearest, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
+from gbrank.data.feature_matrix import BOOSTERS, refuse_data_set
 
 T = TypeVar("T", bound=type)
 M = TypeVar("M", bound=Callable[..., Any])
 
-LIBRARIES = {
-    "ranklib": "RankLib",
-    "lightgbm": "LightGBM",
-    "xgboost": "XGBoost",
-    "catboost": "CatBoost",
-}
+LIBRARIES = {"ranklib": "RankLib", **BOOSTERS}
 
 
 TABLE: list[dict[str, Any]] = WORDS["elsewhere"]
@@ -39,7 +35,6 @@ OPTIONS = {
     "position": ("positions",),
     "verbose": ("quiet",),
 }
-DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
 CALLBACKS = {
     name[:-2].replace("_", "").lower(): text for name, text in HERE.items() if name[-2:] == "()"
 }
@@ -87,18 +82,6 @@ def refuse_theirs(callback: object) -> None:
         text = CALLBACKS.get(word.lower(), "write a function of a `Round`").replace("`", "")
         raise TypeError(
             f"callbacks must not hold {library}'s {word}, got {quoted(callback)}: {text}."
-        )
-
-
-def refuse_data_set(X: object) -> None:
-    """Refuse a data set of another library, which no array can be made of."""
-    kind = type(X)
-    library = LIBRARIES.get(kind.__module__.partition(".")[0])
-    if library is not None and kind.__name__ in DATA_SETS:
-        raise TypeError(
-            f"X must be an array, a sparse matrix or a data frame, got {library}'s "
-            f"{kind.__name__}: pass its features as X, its labels as y, its queries as qid= or "
-            "group=. In the library's own train(), take lightgbm_fobj or xgboost_obj."
         )
 
 

@@ -19,7 +19,7 @@ from gbrank.common.arrays import Vector, canonical
 from gbrank.common.collective import all_gather
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
-from gbrank.data.schema import Features
+from gbrank.data.feature_matrix import Features
 from gbrank.data.sums import order_free_sums
 from gbrank.fit.interrupted import is_part
 

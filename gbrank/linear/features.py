@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.data.documents import Documents
-from gbrank.data.schema import Features, Schema
+from gbrank.data.feature_matrix import Features
+from gbrank.data.schema import Schema
 
 LARGEST_FEATURE = 1e100  # sums of squares stay finite
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from plain_trees import PLAIN
 
 from gbrank import GBRanker
-from gbrank.data import schema as schemas
 from gbrank.data.schema import Schema
 
 NAN = float("nan")
@@ -89,13 +88,6 @@ def expected(names: list[str], gaps: bool = False) -> NDArray[np.float64]:
     return np.array([[NAN if v is None else float(v) for v in values] for values in lists]).T
 
 
-@pytest.fixture(params=[2**20, ROWS * 2, 1], ids=["all at once", "two at once", "one by one"])
-def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let so many numbers be read together."""
-    monkeypatch.setattr(schemas, "AT_ONCE", request.param)
-
-
-@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("kind", WHOLE)
 def test_types_side_by_side(kind: str) -> None:
     """All types in one frame, in the order of fit and in another; each type alone."""
@@ -113,7 +105,6 @@ def test_types_side_by_side(kind: str) -> None:
         assert matrix.flags.writeable
 
 
-@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("kind", WITH_GAPS)
 def test_types_with_missing_values(kind: str) -> None:
     """Also of integers and truth values, which NumPy's own types cannot miss."""

@@ -228,10 +228,13 @@ def test_weights_of_queries() -> None:
 @pytest.mark.parametrize("arguments", [(), (Y,)], ids=["alone", "with labels"])
 def test_their_data_sets(data: Any, arguments: tuple[Any, ...]) -> None:
     """They are refused with what to pass instead, whatever else is missing."""
-    with pytest.raises(TypeError, match=rf"{type(data).__name__}: pass its features as X.*qid="):
+    with pytest.raises(TypeError, match=rf"{type(data).__name__}. Pass its features as X.*qid="):
         GBRanker().fit(data, *arguments)
-    with pytest.raises(TypeError, match="pass its features as X"):
+    with pytest.raises(TypeError, match="Pass its features as X"):
         GBRanker().fit(X=data, y=Y, qid=QID)
+    for valid in (data, (data, Y)):
+        with pytest.raises(TypeError, match=r"eval_set\[0\].*Pass its features as X"):
+            GBRanker().fit(X, Y, qid=QID, eval_set=[valid], eval_qid=[QID])
 
 
 @pytest.mark.parametrize("verbose", [-1, 0, False, None])

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from gbrank.boosters.interface import Params
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_number
-from gbrank.data.schema import Features, Schema, as_dense
+from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.schema import Schema
 
 # Features; bins from elsewhere undo LightGBM's bundles, without which wide data are slow.
 WIDE = 1000

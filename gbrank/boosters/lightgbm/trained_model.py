@@ -13,7 +13,8 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
-from gbrank.data.schema import Features, Schema, as_dense
+from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.schema import Schema
 
 # Bits of a split's "decision_type".
 CATEGORICAL, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8

@@ -35,8 +35,9 @@ from gbrank.common.collective import BoosterError, all_gather, n_workers
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
+from gbrank.data.feature_matrix import Features
 from gbrank.data.sampling import query_noise
-from gbrank.data.schema import Features, Schema
+from gbrank.data.schema import Schema
 
 REFUSED = "LightGBM refuses the parameters or data"
 SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree

@@ -13,7 +13,8 @@ from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import BoosterError
 from gbrank.data.documents import Documents
-from gbrank.data.schema import Features, Schema, as_dense, dense_blocks
+from gbrank.data.feature_matrix import Features, as_dense, dense_blocks
+from gbrank.data.schema import Schema
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
 COARSEST = 1e-3

@@ -14,7 +14,8 @@ from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
-from gbrank.data.schema import Features, Schema, dense_blocks
+from gbrank.data.feature_matrix import Features, dense_blocks
+from gbrank.data.schema import Schema
 
 
 class XGBoostModel:

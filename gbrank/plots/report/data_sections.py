@@ -7,7 +7,7 @@ from scipy import stats
 
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
-from gbrank.data.schema import Features, as_dense
+from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.plots.report.html_page import (
     NONE,
     TEXTS,

@@ -15,10 +15,11 @@ from gbrank.common.argument_error import found_in
 from gbrank.common.checks import quoted
 from gbrank.common.registry import first_line
 from gbrank.data.documents import Documents
+from gbrank.data.feature_matrix import Features
 from gbrank.data.frames import as_frame
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Features, Schema
+from gbrank.data.schema import Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.evaluation.statistics import JudgedValues
 from gbrank.fit.arguments import Ids

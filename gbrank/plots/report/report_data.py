@@ -15,9 +15,11 @@ from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.table import number_names
 from gbrank.data.documents import Documents, take_rows
+from gbrank.data.feature_matrix import Features, as_dense, check_matrix
+from gbrank.data.feature_table import feature_table
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.lookup import by_rank
-from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
+from gbrank.data.schema import Schema
 from gbrank.evaluation.statistics import (
     Comparisons,
     JudgedValues,
@@ -130,16 +132,15 @@ def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
     """Return a column of X by its name (see `Schema.feature_names`), None for missing."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
-    frame = checked_frame(X)
-    names = Schema.learn(X).feature_names if frame is None else column_names(frame)
+    table = feature_table(X)
+    names = Schema.learn(X).feature_names if table is None else table.names
     if name not in names:
         raise unknown_name(f"column ({argument})", name, names)
     place = names.index(name)
-    if frame is not None:
-        values = frame[:, place].to_list()
+    if table is not None:
+        values = table.values(place)
     else:
-        column = checked_matrix(X)[:, [place]]
-        values = as_list((column.toarray() if hasattr(column, "toarray") else column).ravel())
+        values = as_list(as_dense(check_matrix(X)[:, [place]]).ravel())
     known = (None if is_missing(value) else value for value in values)
     return np.fromiter(known, object, len(values))
 
