@@ -6,7 +6,7 @@ SLAM's perceptron are made. What experiments came to is kept in the folder of re
 command does the others. Delete an experiment's file there to compute its rows again.
 
 Without --only, docs/papers.md, its pictures in docs/papers/ and benchmarks/results/papers.json are
-written; with it, the tables are printed.
+written; with it, the tables are printed, with the places of their pictures.
 
 examples, from the repository's root:
   python -m benchmarks.papers --data letor
@@ -17,12 +17,13 @@ examples, from the repository's root:
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks.papers import EXPERIMENTS
 from benchmarks.papers.experiment import finish, finished
 from benchmarks.papers.explanations import explanation
-from benchmarks.papers.page import publish, table
+from benchmarks.papers.page import publish, published, table
 from benchmarks.papers.paper_rows import FAR, PaperRow
 from benchmarks.papers.settings import Settings
 from gbrank.common.checks import check_choice, check_number
@@ -44,7 +45,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         for name, rows in _all_rows(names, settings).items()
     }
     if arguments.only:
-        print(*(f"## {name}\n\n{table(rows)}" for name, rows in tables.items()), sep="\n\n")
+        for name, rows in tables.items():
+            print(f"## {name}\n\n{table(rows)}\n")
+            for picture in EXPERIMENTS[name].pictures:
+                print(f"Picture: {settings.results / picture}.png\n")
     else:
         publish(tables, EXPERIMENTS, settings)
     for row in (row for rows in tables.values() for row in rows):
@@ -57,17 +61,19 @@ def _all_rows(names: Sequence[str], settings: Settings) -> dict[str, list[PaperR
     """Return the rows of experiments: those that are kept, and those that must be run."""
     kept = {name: finished(name, settings) for name in names}
     rows: dict[str, list[PaperRow]] = {}
-    minutes = {name: EXPERIMENTS[name].minutes for name in names}
-    done = sum(minutes[name] for name, old in kept.items() if old is not None)
+    left = {name: EXPERIMENTS[name].minutes for name in names if kept[name] is None}
+    known = published()
+    if left:
+        print(f"about {sum(left.values()):g} minutes of a processor", file=sys.stderr)
     shown = "{percentage:3.0f}%|{bar}| {elapsed}, {remaining} to go: {desc}"
-    with Bar(total=sum(minutes.values()), initial=done, bar_format=shown) as bar:
+    with Bar(total=sum(left.values()), bar_format=shown) as bar:
         for name, old in kept.items():
-            if old is None:
-                bar.set_description_str(name)
-                rows[name] = finish(name, EXPERIMENTS[name], settings)
-                bar.update(minutes[name])
-            else:
+            if old is not None:
                 rows[name] = old
+                continue
+            bar.set_description_str(name)
+            share = left[name] / max(1, len(known.get(name, [])))
+            rows[name] = finish(name, EXPERIMENTS[name], settings, partial(bar.update, share))
     return rows
 
 

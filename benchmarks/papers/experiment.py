@@ -41,9 +41,14 @@ class Experiment(NamedTuple):
         return [replace(row, deviations=row.deviations or self.deviations) for row in rows]
 
 
-def finish(name: str, experiment: Experiment, settings: Settings) -> list[PaperRow]:
+def finish(
+    name: str, experiment: Experiment, settings: Settings, after_row: Callable[[], object]
+) -> list[PaperRow]:
     """Run an experiment, and keep its rows, rounded, in the folder of results."""
-    rows = [row.rounded for row in experiment.run(settings)]
+    rows = []
+    for row in experiment.run(settings):
+        rows.append(row.rounded)
+        after_row()
     content = {**_made_with(settings), "rows": list(map(asdict, rows))}
     text = json.dumps(content, ensure_ascii=False, indent=1)
     replace_file(_path(name, settings), text.encode())
