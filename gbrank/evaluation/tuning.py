@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.describe import hash_of
 from gbrank.common.extras import needed
 from gbrank.common.warnings import warn_user
+from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, Folds
@@ -20,7 +22,7 @@ from gbrank.evaluation.fits import fit_on_rows, scores_on
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted
-from gbrank.measures.measure import bind_to_rows
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.ranker import GBRanker
 
 CHOICES = {"objective": ("ranknet", "listmle", "lambda:ndcg"), "extra_trees": (True, False)}
@@ -119,46 +121,29 @@ def tune(
     ranker = GBRanker(random_state=0) if ranker is None else ranker
     if not isinstance(ranker, GBRanker) or ranker.init is not None:
         raise ArgumentError("ranker", "must be a GBRanker without init", f"{ranker!r}")
-    if isinstance(folds, int | np.integer):
-        folds = QueryKFold(folds, shuffle=True, random_state=0)
-    data = Dataset("data", X, y, qid, folds, **columns)
-    if any(len(fold.valid) for fold in data.splits):
-        raise ArgumentError("folds", "must hold pairs of rows, to train on and to validate on")
-    known = ranker.get_params() | chosen_trees(ranker, data.queries) | {"rate": 1.0}
-    own = {name: known[name] for name in ("n_estimators", *RANGES, *CHOICES)}
-    if ranker.booster != "lightgbm":
-        del own["extra_trees"]
-    if not isinstance(ranker.objective, str) or ranker.sigma is not None:
-        del own["objective"]  # which goes with its sigma, or has no name
+    data = _data_in_pairs(X, y, qid, folds, columns)
     if study is None:
         sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
         study = optuna.create_study(direction="maximize", sampler=sampler)
-    columns = {name: own for name, own in data.documents.arguments().items() if name != "X"}
-    key = hash_of([ranker, columns, data.queries.index, data.splits, data.X])
-    if study.direction.name != "MAXIMIZE" or study.user_attrs.get("gbrank", key) != key:
-        demand = "must maximize, and be of the same data, folds and ranker"
-        raise ArgumentError("study", demand, repr(study.study_name))
-    study.set_user_attr("gbrank", key)
-    _enqueue(study, own)
-    measure, errors = ranker._measures()[0], list[Exception]()
+    _check_study(study, ranker, data)
+    start, refusals = _start(ranker, data.queries), list[Exception]()
+    _enqueue(study, start)
     parts = [(data.rows(fold.train), data.rows(fold.test)) for fold in data.splits]
+    measure = ranker._measures()[0]
+
+    def trained(params: dict[str, Any], rows: Documents) -> GBRanker:
+        return fit_on_rows(_configured(ranker, params, rows.queries), data, rows)
 
     def value_of(trial: Any) -> float:
-        place, values = own, list[float]()
+        params = start
         try:
-            place = _suggested(trial, own)
-            for train, held in parts:
-                fitted = fit_on_rows(_placed(ranker, place, train.queries), data, train)
-                values.append(bind_to_rows(measure, held, 1).mean(scores_on(fitted, held)))
-                trial.report(float(np.mean(values)), len(values))
-                if place != own and trial.should_prune():
-                    raise optuna.TrialPruned
+            params = _suggested(trial, start)
+            return _value(trial, partial(trained, params), measure, parts, params != start)
         except Exception as error:  # a variant that is refused is a failed trial
-            if place == own:
-                errors.append(error)
+            if params == start:
+                refusals.append(error)
                 study.stop()
             raise
-        return float(np.mean(values))
 
     try:
         with warnings.catch_warnings():
@@ -169,39 +154,90 @@ def tune(
         if not any(trial.state.name == "COMPLETE" for trial in study.trials):
             raise
         warn_user("Tuning interrupted: the best ranker so far is trained.", FitInterrupted)
-    if errors:
-        raise errors[0]
-    rows = data.rows(np.arange(data.queries.n_documents))
-    return fit_on_rows(_placed(ranker, study.best_params, rows.queries), data, rows), study
+    if refusals:
+        raise refusals[0]
+    return trained(study.best_params, data.rows(np.arange(data.queries.n_documents))), study
 
 
-def _enqueue(study: Any, own: dict[str, Any]) -> None:
+def _data_in_pairs(
+    X: Any, y: ArrayLike, qid: ArrayLike, folds: Folds, columns: dict[str, Any]
+) -> Dataset:
+    """Return the data with folds to train on and to validate on."""
+    if isinstance(folds, int | np.integer):
+        folds = QueryKFold(folds, shuffle=True, random_state=0)
+    data = Dataset("data", X, y, qid, folds, **columns)
+    if any(len(fold.valid) for fold in data.splits):
+        raise ArgumentError("folds", "must hold pairs of rows, to train on and to validate on")
+    return data
+
+
+def _check_study(study: Any, ranker: GBRanker, data: Dataset) -> None:
+    """Refuse a study of other data, folds or ranker; note in a new one of which it is."""
+    columns = {name: column for name, column in data.documents.arguments().items() if name != "X"}
+    key = hash_of([ranker, columns, data.queries.index, data.splits, data.X])
+    if study.direction.name != "MAXIMIZE" or study.user_attrs.get("gbrank", key) != key:
+        demand = "must maximize, and be of the same data, folds and ranker"
+        raise ArgumentError("study", demand, repr(study.study_name))
+    study.set_user_attr("gbrank", key)
+
+
+def _start(ranker: GBRanker, queries: Queries) -> dict[str, Any]:
+    """Return the ranker's values of the parameters that are tuned."""
+    params = ranker.get_params() | chosen_trees(ranker, queries) | {"rate": 1.0}
+    start = {name: params[name] for name in ("n_estimators", *RANGES, *CHOICES)}
+    if ranker.booster != "lightgbm":
+        del start["extra_trees"]
+    if not isinstance(ranker.objective, str) or ranker.sigma is not None:
+        del start["objective"]  # which goes with its sigma, or has no name
+    return start
+
+
+def _enqueue(study: Any, start: dict[str, Any]) -> None:
     """Put first what has not been tried, or was begun by a process that was killed."""
     kept = [trial for trial in study.trials if trial.state.name not in ("RUNNING", "FAIL")]
     tried = [trial.params or trial.system_attrs.get("fixed_params") for trial in kept]
     for variant in ({}, *VARIANTS):
-        place = own | {name: value for name, value in variant.items() if name in own}
-        if place not in tried:
-            study.enqueue_trial(place)
-            tried.append(place)
+        params = start | {name: value for name, value in variant.items() if name in start}
+        if params not in tried:
+            study.enqueue_trial(params)
+            tried.append(params)
 
 
-def _suggested(trial: Any, own: dict[str, Any]) -> dict[str, Any]:
-    """Return a place in the space around a ranker's own."""
-    place: dict[str, Any] = {}
-    for name, value in own.items():
+def _suggested(trial: Any, start: dict[str, Any]) -> dict[str, Any]:
+    """Return a trial's parameters, from the space around the ranker's own."""
+    params: dict[str, Any] = {}
+    for name, value in start.items():
         if name in CHOICES:
-            place[name] = trial.suggest_categorical(name, sorted({value, *CHOICES[name]}))
+            params[name] = trial.suggest_categorical(name, sorted({value, *CHOICES[name]}))
         else:
             low, high = RANGES.get(name, (value, 2 * value))
             suggest = trial.suggest_float if isinstance(low, float) else trial.suggest_int
-            place[name] = suggest(name, min(low, value), max(high, value), log=min(low, value) > 0)
-    return place
+            low, high = min(low, value), max(high, value)
+            params[name] = suggest(name, low, high, log=low > 0)
+    return params
 
 
-def _placed(ranker: GBRanker, place: dict[str, Any], queries: Queries) -> GBRanker:
-    """Return an unfitted ranker with the parameters of a place, for these queries."""
-    params = {**ranker.get_params(deep=False), **place, "verbose": 0}
+def _value(
+    trial: Any,
+    trained: Callable[[Documents], GBRanker],
+    measure: Measure,
+    parts: Sequence[tuple[Documents, Documents]],
+    prune: bool,
+) -> float:
+    """Return the mean over folds of the measure of held-out queries, reported fold by fold."""
+    values: list[float] = []
+    for train, held_out in parts:
+        scores = scores_on(trained(train), held_out)
+        values.append(bind_to_rows(measure, held_out, 1).mean(scores))
+        trial.report(float(np.mean(values)), len(values))
+        if prune and trial.should_prune():
+            raise needed("optuna", "tune").TrialPruned
+    return float(np.mean(values))
+
+
+def _configured(ranker: GBRanker, params: dict[str, Any], queries: Queries) -> GBRanker:
+    """Return an unfitted ranker with tuned parameters, for these queries."""
+    params = {**ranker.get_params(deep=False), **params, "verbose": 0}
     rate = params.pop("rate")
     result = type(ranker)(**params)
     learning_rate = min(rate * learning_rate_of(result, queries), 0.3)
