@@ -8,12 +8,14 @@ import numpy as np
 from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
+from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.structures import slice_of, unpack
 from gbrank.measures.measure import RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduce_queries
-from gbrank.numerics.logistic import logistic_slope, truncation
+from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
+from gbrank.numerics.logistic import truncation
 from gbrank.numerics.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
 from gbrank.numerics.vectors import sum_of
 
@@ -23,8 +25,9 @@ DIRECT_PAIRS = 25
 
 
 class APWork(NamedTuple):
-    """What `ap_by_rank` works with."""
+    """The work arrays of `ap_by_rank`, pair by pair and by sweeps."""
 
+    real_ranks: RealRanksWork
     counts: Vector
     count_slopes: Vector
     shares: Vector
@@ -113,6 +116,19 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         start = end
 
 
+@inline
+def relevant_above(c: float, gain: float, p: float, q: float) -> tuple[float, float]:
+    """Return c + g p, and its derivative times p (1 − p); q is 1 − p."""
+    return c + gain * p, gain * p * q
+
+
+@inline
+def precision_here(gain: float, rank: float, c: float) -> tuple[float, float, float]:
+    """Return g c/r and its derivatives by r and c."""
+    share = gain / rank
+    return share * c, -share * c / rank, share
+
+
 def ap_by_rank(
     ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
 ) -> float:
@@ -120,50 +136,38 @@ def ap_by_rank(
 
     Qin, Liu & Li 2010, section 4.3 and appendix B.2.
     """
-    gains, first, cut, scale = ranking.gains, ranking.first, ranking.cut, ranking.scale
-    m = gains.size
-    own = unpack(ranking.memory, APWork)
-    counts, count_slopes, shares = own.counts, own.count_slopes, own.shares
-    relevant = 0.0
-    for a in range(m):
-        slopes[a] = 0.0  # at first, the part due to the counts of others
-        counts[a] = 1.0
-        count_slopes[a] = 0.0
-        shares[a] = 0.0
-        if gains[a] > 0:
-            relevant += 1.0
-            rank = ranks[a]
-            shares[a] = truncation(rank, cut, beta)[0] / rank
-    swept = 0.5 * relevant * relevant > direct * DIRECT_PAIRS * m
-    if swept:
-        from_last = slice_of(own.from_last, 0, m)
-        for a in range(m):
-            from_last[a] = -ranks[a]
-        add_sums(from_last, 1 / beta, first, gains, LOGISTIC, counts)
-        add_sums(from_last, 1 / beta, first, gains, LOGISTIC_SLOPE, count_slopes)
-        add_sums(from_last, 1 / beta, first, shares, LOGISTIC_SLOPE, slopes)
-    for a in range(0 if swept else m):
-        if gains[a] == 0:
-            continue
-        for b in range(a):
-            if gains[b] > 0:
-                before, change = logistic_slope(beta * (ranks[a] - ranks[b]))
-                counts[a] += before
-                counts[b] += 1 - before
-                count_slopes[a] += change
-                count_slopes[b] += change
-                slopes[a] += shares[b] * change
-                slopes[b] += shares[a] * change
+    work = unpack(ranking.memory, APWork)
+    relevant = sum_of(ranking.gains)
+    if 0.5 * relevant * relevant > direct * DIRECT_PAIRS * ranking.gains.size:
+        return sweep_precisions(ranking, ranks, beta, work, slopes)
+    return measure_of_real_ranks(
+        relevant_above, precision_here, ranking, ranks, beta, work.real_ranks, slopes
+    )
+
+
+@inline
+def sweep_precisions(
+    ranking: Ranking, ranks: Vector, beta: float, work: APWork, slopes: Vector
+) -> float:
+    """Return what `measure_of_real_ranks` does, by sweeps."""
+    gains, first, scale, m = ranking.gains, ranking.first, ranking.scale, ranking.gains.size
+    counts, count_slopes, shares = work.counts, work.count_slopes, work.shares
+    from_last = slice_of(work.from_last, 0, m)
+    for i in range(m):
+        from_last[i] = -ranks[i]
+        counts[i] = 1.0
+        count_slopes[i] = slopes[i] = 0.0
+        shares[i] = gains[i] * truncation(ranks[i], ranking.cut, beta)[0] / ranks[i]
+    add_sums(from_last, 1 / beta, first, gains, LOGISTIC, counts)
+    add_sums(from_last, 1 / beta, first, gains, LOGISTIC_SLOPE, count_slopes)
+    add_sums(from_last, 1 / beta, first, shares, LOGISTIC_SLOPE, slopes)
     total = 0.0
-    for a in range(m):
-        if gains[a] > 0:
-            rank = ranks[a]
-            kept_slope = truncation(rank, cut, beta)[1]
-            total += shares[a] * counts[a]
-            slope = shares[a] * (beta * count_slopes[a] - counts[a] / rank)
-            slopes[a] = scale * (slope + kept_slope * counts[a] / rank - beta * slopes[a])
-        else:
-            slopes[a] = 0.0
+    for i in range(m):
+        kept_slope = truncation(ranks[i], ranking.cut, beta)[1]
+        total += shares[i] * counts[i]
+        slope = shares[i] * (beta * count_slopes[i] - counts[i] / ranks[i])
+        slope += gains[i] * (kept_slope * counts[i] / ranks[i] - beta * slopes[i])
+        slopes[i] = scale * slope
     return scale * total
 
 

@@ -16,58 +16,33 @@ from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.structures import slice_of, unpack
 from gbrank.measures.measure import Measure, RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
-from gbrank.numerics.logistic import logistic, truncation
+from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
 from gbrank.numerics.vectors import sum_of
 
-# exp(−FAR), and a share of NEGLIGIBLE, are lost in rounding.
-FAR, NEGLIGIBLE = 40.0, 1e-22
 # Smaller chances of going on are lost in rounding; blocks up to SHORT are gone through whole.
 LEAST_LOG, SHORT = np.log(1e-22), 32
+
+
+@inline
+def going_on(c: float, gain: float, p: float, q: float) -> tuple[float, float]:
+    """Return c (1 − g p), and its derivative times p (1 − p)/c; q is 1 − p."""
+    left = 1 - gain + gain * q
+    return c * left, -gain * p * q / left
+
+
+@inline
+def stopping(gain: float, rank: float, c: float) -> tuple[float, float, float]:
+    """Return g c/r, and its derivatives by r, and by c times c."""
+    value = gain * c / rank
+    return value, -value / rank, value
 
 
 def cascade_by_rank(
     ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
 ) -> float:
-    """Return Σ_i x_i T(r̂_i)/r̂_i Π_{j ≠ i} (1 − x_j σ(β(r̂_i − r̂_j))) and write its slopes.
-
-    x are the gains.
-    """
-    x = ranking.gains
-    m = x.size
-    total = 0.0
-    largest = 0.0
-    slopes[:m] = 0.0
-    for a in range(m):
-        if x[a] == 0:
-            continue
-        rank = ranks[a]
-        kept, kept_slope = truncation(rank, ranking.cut, beta)
-        passed = 1.0
-        for b in range(m):
-            gap = beta * (rank - ranks[b])
-            if gap < -FAR or passed < NEGLIGIBLE * largest:
-                break
-            if x[b] > 0 and b != a:
-                passed *= 1 - x[b] * logistic(gap)
-        if passed < NEGLIGIBLE * largest:
-            break  # documents further down are reached even less often
-        reached = passed * x[a] / rank
-        largest = max(largest, reached * kept)
-        for b in range(m):
-            gap = beta * (rank - ranks[b])
-            if gap < -FAR:
-                break
-            if x[b] > 0 and b != a:
-                before = logistic(gap)
-                left = 1 - x[b] * before
-                # (1 − before) / left is 1 for a document at which everybody stops
-                share = 1.0 if x[b] == 1 else (1 - before) / left
-                change = reached * kept * beta * x[b] * before * share
-                slopes[a] -= change
-                slopes[b] += change
-        total += reached * kept
-        slopes[a] += reached * (kept_slope - kept / rank)
-    return total
+    """Return Σ_i g_i T(r̂_i)/r̂_i Π_{j ≠ i} (1 − g_j σ(β(r̂_i − r̂_j))) and write its slopes."""
+    work = unpack(ranking.memory, RealRanksWork)
+    return measure_of_real_ranks(going_on, stopping, ranking, ranks, beta, work, slopes)
 
 
 def cascade_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
@@ -212,6 +187,7 @@ class RR(RelevanceMeasure):
     swaps = Swaps(separable=rr_swaps)
     by_rank = cascade_by_rank
     by_position = cascade_by_position
+    work = RealRanksWork
 
     k: int | None = Integer(None, 1)
     threshold: float = Real(1.0, 0, open_low=True)
@@ -223,8 +199,9 @@ class RR(RelevanceMeasure):
 
 
 class ERRWork(NamedTuple):
-    """What the functions of ERR work with; `err_swaps` leaves the first four to `err_row`."""
+    """Work arrays: first those of `cascade_by_rank`, then four that `err_swaps` fills for rows."""
 
+    real_ranks: RealRanksWork
     upper: Vector
     share: Vector
     lower: Vector
