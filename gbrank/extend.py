@@ -27,7 +27,7 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.structures import slice_of, unpack
+from gbrank.engine.numba_internals import slice_of, unpack
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import Function
-from gbrank.engine.structures import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
+from gbrank.engine.numba_internals import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
 
 
 class Nothing(NamedTuple):

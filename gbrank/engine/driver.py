@@ -28,8 +28,8 @@ from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.compiling import Function, address, compiled
 from gbrank.engine.contract import SIGNATURES, MeasureFunctions, Program, Terms
+from gbrank.engine.numba_internals import carve, n_vectors, type_of
 from gbrank.engine.query_loop import AllQueries, Outputs, Ranked, Work, loop_of
-from gbrank.engine.structures import carve, n_vectors, type_of
 
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 2_000_000

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import Function, inline, standalone
 from gbrank.engine.contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
+from gbrank.engine.numba_internals import borrow, caller_of, head_of, slice_of
 from gbrank.engine.sorting import LONG, rank, rank_again
-from gbrank.engine.structures import borrow, caller_of, head_of, slice_of
 
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
 

@@ -10,7 +10,7 @@ from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.structures import slice_of, unpack
+from gbrank.engine.numba_internals import slice_of, unpack
 from gbrank.measures.measure import RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduce_queries

@@ -13,7 +13,7 @@ from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.structures import slice_of, unpack
+from gbrank.engine.numba_internals import slice_of, unpack
 from gbrank.measures.measure import Measure, RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks

@@ -11,7 +11,7 @@ from gbrank.common.fields import Integer, Parameter, Real
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.structures import unpack
+from gbrank.engine.numba_internals import unpack
 from gbrank.measures.gains import (
     Discount,
     DiscountFormula,

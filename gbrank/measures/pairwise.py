@@ -9,7 +9,7 @@ from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.structures import slice_of, unpack
+from gbrank.engine.numba_internals import slice_of, unpack
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import grades, inverse, reduce_queries

@@ -10,8 +10,8 @@ import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.compiling import inline
+from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import rank
-from gbrank.engine.structures import slice_of
 
 
 @inline

@@ -11,8 +11,8 @@ import numpy as np
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Query
+from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
-from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.noise import HALF, shifted, take_logarithms
 
 

@@ -19,7 +19,7 @@ from numpy.polynomial import Polynomial
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.structures import borrow, n_vectors, slice_of, unpack
+from gbrank.engine.numba_internals import borrow, n_vectors, slice_of, unpack
 from gbrank.numerics.division import order_by, partition, parts_of
 from gbrank.numerics.logistic import exponentials, is_wide, row_exponentials
 

@@ -23,7 +23,7 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.structures import head_of, slice_of
+from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units

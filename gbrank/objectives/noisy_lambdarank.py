@@ -17,8 +17,8 @@ from gbrank.engine.contract import (
     Ranking,
     SeparableDelta,
 )
+from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import LONG
-from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.noisy_rankings import Draw, draw_ranking
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units

@@ -14,7 +14,7 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
-from gbrank.engine.structures import slice_of
+from gbrank.engine.numba_internals import slice_of
 from gbrank.numerics.gauss_transform import add_by_boxes, lay_out
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 from gbrank.objectives.objective import Facts, MeasureObjective

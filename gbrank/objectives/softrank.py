@@ -28,8 +28,8 @@ from gbrank.common.fields import Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Ranking
+from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import rank
-from gbrank.engine.structures import slice_of
 from gbrank.measures.measure import Measure
 from gbrank.numerics.vectors import all_alike, bound_steps, multiply, sum_of
 from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective

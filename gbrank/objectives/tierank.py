@@ -33,8 +33,8 @@ from gbrank.common.fields import Choice, Integer
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
+from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import rank_by_counting
-from gbrank.engine.structures import slice_of
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective

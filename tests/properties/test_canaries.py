@@ -1,7 +1,7 @@
 """What is nobody's promise: numba's internals, and the frames above a booster's callback.
 
-Everything compiled stands on `engine/structures.py`, and every schedule on `caller`. `.ci/run` runs
-these first, so that a new release that breaks one is named at once.
+Everything compiled stands on `engine/numba_internals.py`, and every schedule on `caller`. `.ci/run`
+runs these first, so that a new release that breaks one is named at once.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank import lightgbm_fobj, make_cubic, xgboost_obj
 from gbrank.common.arrays import Positions, Vector
-from gbrank.engine.structures import (
+from gbrank.engine.numba_internals import (
     VECTOR,
     borrow,
     caller_of,
@@ -59,7 +59,7 @@ functions_at: Any = caller_of(Addresses(numba.float64(numba.float64)))
 
 
 def walk(outer: Outer, packed: Any, memory: Any, addresses: Addresses) -> float:
-    """Write through all that structures.py makes, and read some of it."""
+    """Write through all that numba_internals.py makes, and read some of it."""
     lent = borrow(outer)
     slice_of(lent.first, 1, 3)[:] = 5.0
     head = head_of(lent, 2)
