@@ -60,12 +60,12 @@ _RIGHT = _ONE - _WRONG
 # What a document below, and one above, adds to a document's soft rank; and the slope of that.
 LOGISTIC = np.stack([_WRONG, _RIGHT])
 LOGISTIC_SLOPE = np.stack([_SLOPE, _SLOPE])
-# Force and curvature of a pair of weight 1, each in the right order, then in the wrong one; for
+# Gradient and curvature of a pair of weight 1, each in the right order, then in the wrong one; for
 # `PAIR_CHANCES` the slope of its chance to be in the right order, and the chance itself.
-PAIR_FORCES = np.stack([_WRONG, _RIGHT, _SLOPE, _SLOPE])
+PAIR_GRADIENTS = np.stack([_WRONG, _RIGHT, _SLOPE, _SLOPE])
 PAIR_CHANCES = np.stack([_SLOPE, _SLOPE, _RIGHT, _WRONG])
 PAIR_LOSSES = np.stack([_LOSS, _LOSS, 0 * _LOSS, 0 * _LOSS])
-RANK_FORCES = np.stack([_SLOPE, _SLOPE, _SLOPE - _STEEP, _STEEP])
+RANK_GRADIENTS = np.stack([_SLOPE, _SLOPE, _SLOPE - _STEEP, _STEEP])
 
 
 @inline
@@ -96,11 +96,7 @@ def add_sums(
             total = 0.0
             for n in range(np.uintp(TERMS)):
                 total += terms[above, n] * sums[0, n] * powers[n]
-            end = start
-            tied = 0.0
-            while end < m and first[end if above else m - 1 - end] == first[head]:
-                tied += weights[end if above else m - 1 - end]
-                end += 1
+            end, tied = _tied_block(start, above, first, weights)
             for t in range(start, end):
                 i = t if above else m - 1 - t
                 out[i] += total
@@ -112,8 +108,21 @@ def add_sums(
             start = end
 
 
+@inline
+def _tied_block(start: int, above: int, first: Positions, weights: Vector) -> tuple[int, float]:
+    """Return where a tied block of a sweep ends, and the sum of its weights."""
+    m = first.size
+    head = first[start if above else m - 1 - start]
+    end = start
+    tied = 0.0
+    while end < m and first[end if above else m - 1 - end] == head:
+        tied += weights[end if above else m - 1 - end]
+        end += 1
+    return end, tied
+
+
 class PairWeights(NamedTuple):
-    """What pairs weigh in a sweep: 1 or |x_i − x_j|, times the rest of their delta if `separable`.
+    """Weights of pairs in a sweep: 1 or |x_i − x_j|, times the rest of their delta if `separable`.
 
     In a tuple, since numba would compile the sweep anew for each constant flag.
     """
@@ -150,13 +159,13 @@ def sweep_pairs(
     s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
     delta: SeparableDelta, terms: Matrix, work: SweepWork, out: Derivatives,
 ) -> float:  # fmt: skip
-    """Add the forces and curvatures of all pairs of different x, in units of σ.
+    """Add the gradients and curvatures of all pairs of different x, in units of σ.
 
-    A pair pushes its document of larger x up (its gradient down), and the other one down. Force
-    and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in the right order
-    (0 and 2) and in the wrong order (1 and 3).
+    A pair adds to the gradient of its document of smaller x, and takes as much from that of the
+    other one. Gradient and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs
+    in the right order (0 and 2) and in the wrong order (1 and 3).
 
-    Where there is no gradient, return the sum of the forces, plus the weighted gaps of pairs in
+    Where there is no gradient, return the sum of the losses, plus the weighted gaps of pairs in
     wrong order.
     """
     m = s.size
@@ -193,15 +202,15 @@ class SmallPart(NamedTuple):
     values: Vector
     heads: Vector
     lower: Vector
-    forces: Vector
+    gradients: Vector
     curvatures: Vector
     up: Vector
     down: Vector
     powers: Vector
     rights: Vector
     weight: Vector
-    force: Vector
-    second: Vector
+    gradient: Vector
+    curvature: Vector
 
 
 SMALL_ROWS = n_vectors(SmallPart)
@@ -219,7 +228,7 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
         small.values[t] = pairs.x[p]
         small.heads[t] = pairs.first[p]
         small.lower[t] = pairs.delta.lower[p] if pairs.weights.separable else 0.0
-        small.forces[t] = 0.0
+        small.gradients[t] = 0.0
         small.curvatures[t] = 0.0
     scores = slice_of(small.scores, 0, size)
     wide = is_wide(scores, pairs.sigma)
@@ -231,10 +240,10 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
         if pairs.out.gradient.size == 0:
             total = _row_losses(i, size, pairs, small, total)
         else:
-            _add_row_forces(i, size, small)
+            _add_row_gradients(i, size, small)
     if pairs.out.gradient.size > 0:
         for t in range(size):
-            pairs.out.gradient[members[t]] += small.forces[t]
+            pairs.out.gradient[members[t]] += small.gradients[t]
             pairs.out.curvature[members[t]] += small.curvatures[t]
     rows[0, 0] = 0.0  # what is borrowed from lives until here
     return total
@@ -242,7 +251,7 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
 
 @inline
 def _weigh_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: SmallPart) -> None:
-    """Write weight, force and curvature of the pairs of a document with those below it."""
+    """Write weight, gradient and curvature of the pairs of a document with those below it."""
     terms, (unit, separable) = pairs.terms, pairs.weights
     value, head = small.values[i], small.heads[i]
     upper = pairs.delta.upper[p] if separable else 1.0
@@ -261,10 +270,10 @@ def _weigh_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: Sma
         u = small.powers[j]
         right = _at(terms, 0, u)
         wrong = _at(terms, 1, u)
-        small.force[j] = right if in_order else wrong
+        small.gradient[j] = right if in_order else wrong
         right = _at(terms, 2, u)
         wrong = _at(terms, 3, u)
-        small.second[j] = right if in_order else wrong
+        small.curvature[j] = right if in_order else wrong
 
 
 @inline
@@ -272,26 +281,26 @@ def _row_losses(i: int, size: int, pairs: Pairs, small: SmallPart, total: float)
     """Return `total` and the losses of the pairs of a document with those below it."""
     for j in range(np.uintp(i + 1), np.uintp(size)):
         gap = (small.scores[i] - small.scores[j]) / pairs.sigma
-        loss = small.force[j] + pairs.terms[0, TERMS + 4] * np.log1p(small.powers[j])
+        loss = small.gradient[j] + pairs.terms[0, TERMS + 4] * np.log1p(small.powers[j])
         total += small.weight[j] * (loss if small.rights[j] > 0 else loss + gap)
     return total
 
 
 @inline
-def _add_row_forces(i: int, size: int, small: SmallPart) -> None:
+def _add_row_gradients(i: int, size: int, small: SmallPart) -> None:
     """Add the pairs of a document with those below it."""
-    own_force = 0.0
-    own_curvature = 0.0
+    gradient = 0.0
+    curvature = 0.0
     for j in range(np.uintp(i + 1), np.uintp(size)):
-        pull = small.weight[j] * small.force[j]
-        signed = pull if small.rights[j] > 0 else -pull
-        own_force -= signed
-        small.forces[j] += signed
-        added = small.weight[j] * small.second[j]
-        own_curvature += added
+        change = small.weight[j] * small.gradient[j]
+        signed = change if small.rights[j] > 0 else -change
+        gradient -= signed
+        small.gradients[j] += signed
+        added = small.weight[j] * small.curvature[j]
+        curvature += added
         small.curvatures[j] += added
-    small.forces[i] += own_force
-    small.curvatures[i] += own_curvature
+    small.gradients[i] += gradient
+    small.curvatures[i] += curvature
 
 
 @inline
@@ -357,7 +366,10 @@ def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> flo
         fill_powers(factor if above else inverse, passed.powers)
         for t in range(start, end):
             p = _member(t, above, members)
-            total = _add_passed(p, tied, side, pairs, work.factors, passed, total)
+            if pairs.out.gradient.size > 0:
+                _add_gradients(p, tied, side, pairs, passed)
+            else:
+                total = _add_losses(p, tied, side, pairs, work.factors, passed, total)
         fill_powers(inverse if above else factor, passed.powers)
         for t in range(start, end):
             _pass(_member(t, above, members), side, pairs, work.factors, passed)
@@ -387,14 +399,14 @@ def _count_tied(
     start: int, end: int, side: Side, members: Positions, pairs: Pairs, passed: Passed
 ) -> None:
     """Count the documents of a tied block, and sum their d, by halves."""
-    for own in range(2):
-        passed.tied_count[own] = 0.0
-        passed.tied_reach[own] = 0.0
+    for half in range(2):
+        passed.tied_count[half] = 0.0
+        passed.tied_reach[half] = 0.0
     for t in range(start, end):
         p = _member(t, side.above, members)
-        own = 1 if pairs.x[p] >= side.cut else 0
-        passed.tied_count[own] += 1.0
-        passed.tied_reach[own] += _distance(p, side, pairs)
+        half = 1 if pairs.x[p] >= side.cut else 0
+        passed.tied_count[half] += 1.0
+        passed.tied_reach[half] += _distance(p, side, pairs)
 
 
 @inline
@@ -404,57 +416,68 @@ def _distance(p: int, side: Side, pairs: Pairs) -> float:
 
 
 @inline
-def _add_passed(
-    p: int, tied: bool, side: Side, pairs: Pairs, factors: Vector, passed: Passed, total: float
-) -> float:
-    """Add to a document its pairs with those passed; or return `total` and their losses."""
+def _add_gradients(p: int, tied: bool, side: Side, pairs: Pairs, passed: Passed) -> None:
+    """Add to a document's derivatives its pairs with those passed, and with those tied to it."""
     better = np.uintp(pairs.x[p] >= side.cut)
-    wrong = better if side.above else np.uintp(1) - better
-    force, second = _forces_of_passed(p, better, wrong, side, pairs, passed)
+    gradient, curvature = _sums_of_passed(p, better, side, pairs, passed)
     if tied:
-        other = 0 if better else 1
-        d = _distance(p, side, pairs)
-        weight = d * passed.tied_count[other] + passed.tied_reach[other]
-        if pairs.weights.separable:
-            weight *= pairs.delta.inside[p]
-        if pairs.out.gradient.size == 0:
-            weight *= 0.5  # both documents of the pair count it
-        force += weight * _at_one(pairs.terms, 0)
-        second += weight * _at_one(pairs.terms, 2)
-    if pairs.out.gradient.size > 0:
-        pairs.out.gradient[p] += (1.0 - 2.0 * better) * force
-        pairs.out.curvature[p] += second
-        return total
-    total += force
-    return _add_gaps(p, better, np.log(factors[p]), side, pairs, passed, total) if wrong else total
+        weight = _weight_of_tied(p, better, side, pairs, passed)
+        gradient += weight * _at_one(pairs.terms, 0)
+        curvature += weight * _at_one(pairs.terms, 2)
+    pairs.out.gradient[p] += -gradient if better else gradient
+    pairs.out.curvature[p] += curvature
 
 
 @inline
-def _forces_of_passed(
-    p: int, better: int, wrong: int, side: Side, pairs: Pairs, passed: Passed
+def _add_losses(
+    p: int, tied: bool, side: Side, pairs: Pairs, factors: Vector, passed: Passed, total: float
+) -> float:
+    """Return `total` and the losses of a document's pairs with those passed, and those tied."""
+    better = np.uintp(pairs.x[p] >= side.cut)
+    loss = _sums_of_passed(p, better, side, pairs, passed)[0]
+    if tied:  # both documents of the pair count it
+        loss += 0.5 * _weight_of_tied(p, better, side, pairs, passed) * _at_one(pairs.terms, 0)
+    total += loss
+    if better == side.above:  # in wrong order
+        total = _add_gaps(p, better, np.log(factors[p]), side, pairs, passed, total)
+    return total
+
+
+@inline
+def _weight_of_tied(p: int, better: int, side: Side, pairs: Pairs, passed: Passed) -> float:
+    """Return the weight of all pairs of a document with the other half of its tied block."""
+    other = 0 if better else 1
+    weight = _distance(p, side, pairs) * passed.tied_count[other] + passed.tied_reach[other]
+    return weight * pairs.delta.inside[p] if pairs.weights.separable else weight
+
+
+@inline
+def _sums_of_passed(
+    p: int, better: int, side: Side, pairs: Pairs, passed: Passed
 ) -> tuple[float, float]:
-    """Return force and curvature of a document's pairs with those passed."""
+    """Return gradient (or loss) and curvature of a document's pairs with those passed."""
+    wrong = better if side.above else np.uintp(1) - better
     d = _distance(p, side, pairs)
-    forces, curvatures = pairs.terms[wrong], pairs.terms[np.uintp(2) + wrong]
+    of_gradient, of_curvature = pairs.terms[wrong], pairs.terms[np.uintp(2) + wrong]
     row = _first_row(np.uintp(1) - better, pairs)
     one, two = passed.sums[row], passed.sums[row + np.uintp(1)]
     powers = passed.powers
-    force = 0.0
-    second = 0.0
+    gradient = 0.0
+    curvature = 0.0
     if pairs.weights.separable:
         a, b = _factors_beside(p, side, pairs)
         three, four = passed.sums[row + np.uintp(2)], passed.sums[row + np.uintp(3)]
         for n in range(np.uintp(TERMS)):
             term = a * (d * one[n] + two[n]) + b * (d * three[n] + four[n])
             term *= powers[n]
-            force += forces[n] * term
-            second += curvatures[n] * term
+            gradient += of_gradient[n] * term
+            curvature += of_curvature[n] * term
     else:
         for n in range(np.uintp(TERMS)):
             term = powers[n] * (d * one[n] + two[n])
-            force += forces[n] * term
-            second += curvatures[n] * term
-    return force, second
+            gradient += of_gradient[n] * term
+            curvature += of_curvature[n] * term
+    return gradient, curvature
 
 
 @inline

@@ -17,7 +17,7 @@ from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.numerics.logistic import add_rank_forces, exponentials, is_wide, row_exponentials
 from gbrank.numerics.sweeps import (
     LOGISTIC,
-    RANK_FORCES,
+    RANK_GRADIENTS,
     PairWeights,
     SweepWork,
     add_sums,
@@ -114,7 +114,7 @@ def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
             slopes[i] = -slopes[i]
         sweep_pairs(
             s, sigma, first, slopes, PairWeights(unit=False, separable=False), work.delta,
-            RANK_FORCES, work.sweep, out,
+            RANK_GRADIENTS, work.sweep, out,
         )  # fmt: skip
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)

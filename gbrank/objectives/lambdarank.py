@@ -25,7 +25,7 @@ from gbrank.engine.contract import (
 )
 from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
-from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
+from gbrank.numerics.sweeps import PAIR_GRADIENTS, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -202,7 +202,7 @@ def _sweep_list(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     loss = sweep_pairs(
         query.scores, query.sigma, query.ranking.first, query.ranking.gains,
         PairWeights(unit=not parameters.separable, separable=parameters.separable), delta,
-        PAIR_FORCES if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, out,
+        PAIR_GRADIENTS if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, out,
     )  # fmt: skip
     if parameters.by_row:
         measure.prepare(query.ranking, top)
@@ -256,7 +256,7 @@ def _sweep_grades(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
             loss += sweep_pairs(
                 slice_of(two.scores, 0, size), query.sigma, slice_of(two.heads, 0, size),
                 slice_of(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
-                PAIR_FORCES if n > 0 else PAIR_LOSSES, work.sweep,
+                PAIR_GRADIENTS if n > 0 else PAIR_LOSSES, work.sweep,
                 head_of(two.out, n),
             )  # fmt: skip
             for t in range(n):
