@@ -153,6 +153,12 @@ def first_line(documented: object) -> str:
     return (documented.__doc__ or "").strip().split("\n")[0]
 
 
+def notes(cls: type[Any]) -> dict[str, str]:
+    """Return the lines ``- Formula: ...`` of a class's docstring, by word in small letters."""
+    lines = re.findall(r"^ *- ([A-Z][a-z]+): (.*(?:\n {6}.*)*)", cls.__doc__ or "", re.MULTILINE)
+    return {word.lower(): " ".join(text.split()) for word, text in lines}
+
+
 def _origin(item: object) -> Any:
     """Return the code that a registered item comes from."""
     return item if isinstance(item, type) else getattr(item, "function", item)

@@ -200,6 +200,11 @@ class AP(RelevanceMeasure):
     threshold : float
         The smallest label that counts as relevant; R documents are.
 
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} rel_r (Σ_{q ≤ r} rel_q)/r / min(R, k)
+    - Source: Burges, Ragno & Le 2006, section 2
+
     References
     ----------
     Burges, Ragno & Le 2006, section 2; over ties: McSherry & Najork 2008.
@@ -212,8 +217,6 @@ class AP(RelevanceMeasure):
 
     name = "ap"
     aliases = ("map",)
-    formula = "Σ_{r ≤ k} rel_r (Σ_{q ≤ r} rel_q)/r / min(R, k)"
-    source = "Burges, Ragno & Le 2006, section 2"
     value = ap_value
     swaps = Swaps(separable=ap_swaps)
     by_rank = ap_by_rank

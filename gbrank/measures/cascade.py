@@ -169,6 +169,11 @@ class RR(RelevanceMeasure):
     threshold : float
         The smallest label that counts as relevant.
 
+    Notes
+    -----
+    - Formula: 1/r for the first r ≤ k with rel_r = 1, else 0
+    - Source: Burges, Ragno & Le 2006, section 2
+
     References
     ----------
     Burges, Ragno & Le 2006, section 2; over ties: McSherry & Najork 2008.
@@ -181,8 +186,6 @@ class RR(RelevanceMeasure):
 
     name = "rr"
     aliases = ("mrr",)
-    formula = "1/r for the first r ≤ k with rel_r = 1, else 0"
-    source = "Burges, Ragno & Le 2006, section 2"
     value = rr_value
     swaps = Swaps(separable=rr_swaps)
     by_rank = cascade_by_rank
@@ -377,6 +380,12 @@ class ERR(Measure):
         The largest label there can be; 4 is the convention of web search. It is not taken from
         the labels at hand, so that values are comparable between data sets.
 
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} p_r/r Π_{q < r} (1 − p_q), p_r = (2^{y_r} − 1)/2^{y_max}
+    - Source: Chapelle, Metzler, Zhang & Grinspan 2009
+    - Labels: floats from 0 to `max_grade`
+
     References
     ----------
     Chapelle, Metzler, Zhang & Grinspan 2009, "Expected reciprocal rank for graded relevance".
@@ -388,9 +397,6 @@ class ERR(Measure):
     """
 
     name = "err"
-    formula = "Σ_{r ≤ k} p_r/r Π_{q < r} (1 − p_q), p_r = (2^{y_r} − 1)/2^{y_max}"
-    source = "Chapelle, Metzler, Zhang & Grinspan 2009"
-    labels = "floats from 0 to `max_grade`"
     value = err_value
     swaps = Swaps(separable=err_swaps, row=err_row)
     by_rank = cascade_by_rank

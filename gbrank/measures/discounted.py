@@ -159,6 +159,11 @@ class DCG(DiscountedMeasure):
         What a position is worth: one by name, `geometric_discount` or a callable; see
         `gbrank.measures.gains.discount_values`.
 
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} G(y_r) D(r)
+    - Source: Järvelin & Kekäläinen 2002
+
     References
     ----------
     Järvelin & Kekäläinen 2002, "Cumulated gain-based evaluation of IR techniques".
@@ -170,8 +175,6 @@ class DCG(DiscountedMeasure):
     """
 
     name = "dcg"
-    formula = "Σ_{r ≤ k} G(y_r) D(r)"
-    source = "Järvelin & Kekäläinen 2002"
 
     k: int | None = Integer(None, 1)
     gain: Gain = Parameter("exp2", check_gain)
@@ -196,6 +199,10 @@ class NDCG(DCG):
     k, gain, discount
         As for `DCG`.
 
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} G(y_r) D(r) / Z, Z the same in the best order
+
     References
     ----------
     Järvelin & Kekäläinen 2002; ties as in McSherry & Najork 2008, "Computing information
@@ -210,7 +217,6 @@ class NDCG(DCG):
     """
 
     name = "ndcg"
-    formula = "Σ_{r ≤ k} G(y_r) D(r) / Z, Z the same in the best order"
     bounded_by = "discounts"
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
@@ -240,6 +246,11 @@ class Precision(RelevanceMeasure, DiscountedMeasure):
     threshold : float
         The smallest label that counts as relevant.
 
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} rel_r / k
+    - Source: as in trec_eval
+
     Examples
     --------
     >>> Precision(k=2)([1, 0, 1], [3.0, 2.0, 1.0])
@@ -248,8 +259,6 @@ class Precision(RelevanceMeasure, DiscountedMeasure):
 
     name = "precision"
     aliases = ("p",)
-    formula = "Σ_{r ≤ k} rel_r / k"
-    source = "as in trec_eval"
 
     k: int | None = Integer(None, 1)
     threshold: float = Real(1.0, 0, open_low=True)
@@ -276,6 +285,10 @@ class Recall(Precision):
     threshold : float
         The smallest label that counts as relevant.
 
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} rel_r / R
+
     Examples
     --------
     >>> Recall(k=1)([1, 0, 1], [3.0, 2.0, 1.0])
@@ -283,7 +296,6 @@ class Recall(Precision):
     """
 
     name = "recall"
-    formula = "Σ_{r ≤ k} rel_r / R"
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the number of relevant documents."""
@@ -300,6 +312,11 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
     threshold : float
         The smallest label that counts as relevant.
 
+    Notes
+    -----
+    - Formula: rel_1
+    - Source: Burges, Ragno & Le 2006, section 2
+
     References
     ----------
     Burges, Ragno & Le 2006, section 2.
@@ -311,8 +328,6 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
     """
 
     name = "wta"
-    formula = "rel_1"
-    source = "Burges, Ragno & Le 2006, section 2"
 
     threshold: float = Real(1.0, 0, open_low=True)
 
@@ -335,6 +350,11 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
     threshold : float
         The smallest label that counts as relevant.
 
+    Notes
+    -----
+    - Formula: (1 − p) Σ_{r ≤ k} rel_r p^{r − 1}
+    - Source: Moffat & Zobel 2008
+
     References
     ----------
     Moffat & Zobel 2008, "Rank-biased precision for measurement of retrieval effectiveness".
@@ -346,8 +366,6 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
     """
 
     name = "rbp"
-    formula = "(1 − p) Σ_{r ≤ k} rel_r p^{r − 1}"
-    source = "Moffat & Zobel 2008"
 
     p: float = Real(0.8, 0, 1, open_low=True, open_high=True)
     k: int | None = Integer(None, 1)
@@ -375,6 +393,12 @@ class Exposure(RelevanceMeasure, DiscountedMeasure):
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
         Attention by rank; as for `DCG`.
 
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} group_r D(r) / Σ_{r ≤ k} D(r)
+    - Source: Singh & Joachims 2018, section 3
+    - Labels: floats ≥ 0, of the group from `threshold`
+
     References
     ----------
     A. Singh, T. Joachims. Fairness of exposure in rankings. KDD 2018, section 3.
@@ -386,9 +410,6 @@ class Exposure(RelevanceMeasure, DiscountedMeasure):
     """
 
     name = "exposure"
-    formula = "Σ_{r ≤ k} group_r D(r) / Σ_{r ≤ k} D(r)"
-    source = "Singh & Joachims 2018, section 3"
-    labels = "floats ≥ 0, of the group from `threshold`"
 
     k: int | None = Integer(None, 1)
     threshold: float = Real(1.0, 0, open_low=True)

@@ -15,6 +15,7 @@ from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import Choice, Parameter, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
+from gbrank.common.registry import notes
 from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
@@ -60,10 +61,11 @@ def measure_value(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
 class Measure(ABC):
     """Base class of measures: immutable values that score rankings, higher being better.
 
-    A subclass is a frozen dataclass with a `name`, its `formula`, `source` and `labels` for the
-    catalogue (in words; optional), the method `terms`, and functions that are compiled (see
-    `gbrank.engine.contract`): `value`, and what makes it trainable: `swaps` (LambdaRank),
-    `by_rank` (ApproxRank), `by_position` (SmoothRank). It declares:
+    A subclass is a frozen dataclass with a `name`, the method `terms`, notes for the catalogue
+    (``- Formula: ...``, Source and Labels, in its docstring or as attributes; optional), and
+    functions that are compiled (see `gbrank.engine.contract`): `value`, and what makes it
+    trainable: `swaps` (LambdaRank), `by_rank` (ApproxRank), `by_position` (SmoothRank). It
+    declares:
 
     work : type
         The named tuple of the arrays that these functions work with.
@@ -104,6 +106,11 @@ class Measure(ABC):
     ties: Ties = Choice("average", TIE_ORDERS)
     no_relevant: Literal["skip", 0, 1] = Choice("skip", ["skip", 0, 1])
     label: str | None = Parameter(None, _check_label)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, text in notes(cls).items():
+            setattr(cls, name, text)
 
     def __post_init__(self) -> None:
         keep_checked(self)

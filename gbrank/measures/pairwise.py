@@ -233,6 +233,11 @@ class PairwiseCorrect(Measure):
     The area under the ROC curve, where labels are binary. Works for any number of grades; a swap
     delta costs O(log grades).
 
+    Notes
+    -----
+    - Formula: correct pairs / all pairs, of different label
+    - Source: Burges, Ragno & Le 2006, section 2
+
     References
     ----------
     Burges, Ragno & Le 2006, section 2.
@@ -245,8 +250,6 @@ class PairwiseCorrect(Measure):
 
     name = "pairwise"
     aliases = ("auc",)
-    formula = "correct pairs / all pairs, of different label"
-    source = "Burges, Ragno & Le 2006, section 2"
     value = pairwise_value
     swaps = Swaps(row=pairwise_row, prepare=prepare_pairwise_row, grades=swaps_of_grades)
     by_rank = pairwise_by_rank
@@ -275,6 +278,11 @@ class PairwiseCorrect(Measure):
 class KendallTau(PairwiseCorrect):
     """Kendall's τ between ranking and labels: (correct − wrong pairs) / pairs of different label.
 
+    Notes
+    -----
+    - Formula: (correct − wrong pairs) / all pairs, of different label
+    - Source: Kendall 1938
+
     References
     ----------
     Kendall 1938, "A new measure of rank correlation"; pairs of equal label do not count.
@@ -287,6 +295,4 @@ class KendallTau(PairwiseCorrect):
 
     name = "kendall"
     aliases = ("tau",)
-    formula = "(correct − wrong pairs) / all pairs, of different label"
-    source = "Kendall 1938"
     span = (2.0, -1.0)

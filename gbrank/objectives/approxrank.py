@@ -211,6 +211,14 @@ class ApproxRank(MeasureObjective):
         any length. The paper's hyperbolic tangent is the logistic function:
         ½ (1 − tanh(z/2)) = 1/(1 + exp(z)).
 
+    Notes
+    -----
+    - Formula: −M(r̂), r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ))
+    - Source: Qin, Liu & Li 2010, eq. 20 to 22
+    - Cost: O(m²); with RR and ERR + O(n²) for the n documents that a user is likely to reach
+    - Fast: O(m log m) in place of O(m²) above 1,600 documents; sums over pairs of ranks (AP,
+      pair-wise correct, Kendall's τ) from a few hundred
+
     References
     ----------
     Qin, Liu & Li 2010, "A general approximation framework for direct optimization of information
@@ -227,16 +235,7 @@ class ApproxRank(MeasureObjective):
     name = "approx"
     needs = "by_rank"
     wanted = "be a function of ranks for ApproxRank"
-    declared = Facts(
-        formula="−M(r̂), r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ))",
-        source="Qin, Liu & Li 2010, eq. 20 to 22",
-        sigma=ANNEALED,
-        start="ranknet",
-        takes_measure=True,
-        cost="O(m²); with RR and ERR + O(n²) for the n documents that a user is likely to reach",
-        fast=f"O(m log m) in place of O(m²) above {LONGEST_DIRECT:,} documents; sums over pairs of "
-        "ranks (AP, pair-wise correct, Kendall's τ) from a few hundred",
-    )
+    declared = Facts(sigma=ANNEALED, start="ranknet", takes_measure=True)
 
     beta: float = Real(10.0, 0, open_low=True)
     sigmoid: Literal["logistic", "arctan", "erf"] = Choice(

@@ -35,6 +35,12 @@ class GainRegression(KernelObjective):
     gain : {"exp2", "linear"}, list, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
 
+    Notes
+    -----
+    - Formula: ½ Σ_i (s_i − G(y_i))²
+    - Source: Cossock & Zhang 2006
+    - Cost: O(m)
+
     References
     ----------
     Cossock & Zhang 2006, "Subset ranking using regression".
@@ -49,12 +55,9 @@ class GainRegression(KernelObjective):
 
     name = "regression"
     declared = Facts(
-        formula="½ Σ_i (s_i − G(y_i))²",
-        source="Cossock & Zhang 2006",
         convex=True,
         second_derivative=True,
         shift_invariant=False,
-        cost="O(m)",
         sigma_unit="none",
         closed_form=True,
     )

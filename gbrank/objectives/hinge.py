@@ -71,6 +71,11 @@ class RankSVM(KernelObjective):
     The curvature is that of the squared hinge: the number of pairs that a document has within
     the margin or in the wrong order, over σ².
 
+    Notes
+    -----
+    - Formula: Σ_{y_i > y_j} max(0, 1 − (s_i − s_j)/σ)
+    - Source: Joachims 2002, section 4.2
+
     References
     ----------
     Joachims 2002, "Optimizing search engines using clickthrough data", section 4.2.
@@ -84,11 +89,7 @@ class RankSVM(KernelObjective):
     """
 
     name = "ranksvm"
-    declared = Facts(
-        formula="Σ_{y_i > y_j} max(0, 1 − (s_i − s_j)/σ)",
-        source="Joachims 2002, section 4.2",
-        convex=True,
-    )
+    declared = Facts(convex=True)
     squared: ClassVar[bool] = False
 
     def program(self, labels: Vector, queries: Queries) -> Program:
@@ -100,6 +101,11 @@ class RankSVM(KernelObjective):
 @dataclass(frozen=True)
 class SquaredHinge(RankSVM):
     """The squared hinge of GBRank: Σ over pairs y_i > y_j of ½ max(0, 1 − (s_i − s_j)/σ)².
+
+    Notes
+    -----
+    - Formula: Σ_{y_i > y_j} ½ max(0, 1 − (s_i − s_j)/σ)²
+    - Source: Zheng et al. 2007, section 3.1
 
     References
     ----------
@@ -115,10 +121,5 @@ class SquaredHinge(RankSVM):
     """
 
     name = "squared_hinge"
-    declared = replace(
-        RankSVM.declared,
-        formula="Σ_{y_i > y_j} ½ max(0, 1 − (s_i − s_j)/σ)²",
-        source="Zheng et al. 2007, section 3.1",
-        second_derivative=True,
-    )
+    declared = replace(RankSVM.declared, second_derivative=True)
     squared = True

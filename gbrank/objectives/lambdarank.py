@@ -35,11 +35,6 @@ from gbrank.objectives.objective_registry import register_objective
 # there are: with a continuous label, break-even is at 1,700.
 LONGEST_DIRECT, LONGEST_DIVIDED = 750, 1700
 FEW_LABELS = 32
-LONGEST = (
-    f"above {LONGEST_DIRECT:,} documents ({LONGEST_DIVIDED:,} if there are more than {FEW_LABELS} "
-    "distinct labels)"
-)
-
 # Deltas that are separable between any two grades are swept if there are up to FEW_GRADES; one by
 # one they cost more than other deltas: break-even is at 130 documents.
 FEW_GRADES = 8
@@ -343,6 +338,12 @@ def _longest_direct(parameters: PairParameters, n_labels: int, falls: bool) -> f
 class RankNet(KernelObjective):
     """RankNet: Σ over pairs y_i > y_j of log(1 + exp(−(s_i − s_j)/σ)).
 
+    Notes
+    -----
+    - Formula: Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))
+    - Source: Burges, Ragno & Le 2006, eq. 8
+    - Fast: O(m log m) above 750 documents (1,700 if there are more than 32 distinct labels)
+
     References
     ----------
     Burges et al. 2005; Burges, Ragno & Le 2006, "Learning to rank with nonsmooth cost
@@ -356,13 +357,7 @@ class RankNet(KernelObjective):
     """
 
     name = "ranknet"
-    declared = Facts(
-        formula="Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))",
-        source="Burges, Ragno & Le 2006, eq. 8",
-        convex=True,
-        second_derivative=True,
-        fast=f"O(m log m) {LONGEST}",
-    )
+    declared = Facts(convex=True, second_derivative=True)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs of weight 1."""
@@ -392,6 +387,17 @@ class LambdaRank(MeasureObjective):
     ties : {"expected", "order"}
         ``"order"`` takes documents of equal score as the rows come, to reproduce the built-ins.
 
+    Notes
+    -----
+    - Formula: λ_ij = −|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j
+    - Source: Burges, Ragno & Le 2006, eq. 9
+    - Cost: O(m²), with a truncation O(m truncation), with pair-wise correct and Kendall's τ O(m²
+      log g) for g distinct labels
+    - Fast: O(m log m) above 750 documents (1,700 if there are more than 32 distinct labels), with
+      ERR + O(n t g²) for n tied documents of g labels, t of which a user is likely to go through,
+      with pair-wise correct and Kendall's τ O(m g²) up to 8 labels, but not with a truncation; not
+      with a gain that falls somewhere or the normalisation of a booster
+
     References
     ----------
     Burges, Ragno & Le 2006, "Learning to rank with nonsmooth cost functions", section 6.2.
@@ -409,18 +415,7 @@ class LambdaRank(MeasureObjective):
     aliases = ("lambdarank",)
     needs = "swaps"
     wanted = "have a swap delta for LambdaRank"
-    declared = Facts(
-        formula="λ_ij = −|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j",
-        source="Burges, Ragno & Le 2006, eq. 9",
-        differentiable=False,
-        takes_measure=True,
-        cost="O(m²), with a truncation O(m truncation), with pair-wise correct and Kendall's τ "
-        "O(m² log g) for g distinct labels",
-        fast=f"O(m log m) {LONGEST}, with ERR + O(n t g²) for n tied documents of g labels, t of "
-        f"which a user is likely to go through, with pair-wise correct and Kendall's τ O(m g²) up "
-        f"to {FEW_GRADES} labels, but not with a truncation; not with a gain that falls somewhere "
-        "or the normalisation of a booster",
-    )
+    declared = Facts(differentiable=False, takes_measure=True)
 
     truncation: int | None = Integer(None, 1)
     normalize: Literal["lightgbm", "xgboost"] | None = Choice(None, [None, "lightgbm", "xgboost"])

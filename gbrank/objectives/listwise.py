@@ -94,6 +94,12 @@ class ListNet(KernelObjective):
     The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least |gradient|/σ. Queries
     whose labels are all equal take no part.
 
+    Notes
+    -----
+    - Formula: −Σ_i t_i log p_i, t = softmax(y), p = softmax(s/σ)
+    - Source: Cao et al. 2007, section 4.3
+    - Cost: O(m)
+
     References
     ----------
     Cao, Qin, Liu, Tsai & Li 2007, "Learning to rank: from pairwise approach to listwise
@@ -108,13 +114,7 @@ class ListNet(KernelObjective):
     """
 
     name = "listnet"
-    declared = Facts(
-        formula="−Σ_i t_i log p_i, t = softmax(y), p = softmax(s/σ)",
-        source="Cao et al. 2007, section 4.3",
-        convex=True,
-        second_derivative=True,
-        cost="O(m)",
-    )
+    declared = Facts(convex=True, second_derivative=True)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to softmax(y)."""
@@ -147,6 +147,12 @@ class XENDCG(KernelObjective):
     seed : int
         What the draws depend on, besides round and query.
 
+    Notes
+    -----
+    - Formula: −Σ_i t_i log p_i, t_i ∝ G(y_i) + 1 − γ_i, p = softmax(s/σ)
+    - Source: Bruch 2021, definition of XE-NDCG
+    - Cost: O(m)
+
     References
     ----------
     Bruch 2021, "An alternative cross entropy loss for learning-to-rank", the
@@ -162,14 +168,7 @@ class XENDCG(KernelObjective):
     """
 
     name = "xendcg"
-    declared = Facts(
-        formula="−Σ_i t_i log p_i, t_i ∝ G(y_i) + 1 − γ_i, p = softmax(s/σ)",
-        source="Bruch 2021, definition of XE-NDCG",
-        convex=True,
-        second_derivative=True,
-        stochastic=True,
-        cost="O(m)",
-    )
+    declared = Facts(convex=True, second_derivative=True, stochastic=True)
 
     gain: Gain = Parameter("exp2", check_gain)
     seed: int = Integer(0)
@@ -197,6 +196,12 @@ class ListMLE(KernelObjective):
     only drawn from: their order does not matter. The curvature is the Hessian's diagonal, but at
     least |gradient|/σ.
 
+    Notes
+    -----
+    - Formula: Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ), y_i above the lowest
+    - Source: Xia et al. 2008, section 4.3
+    - Cost: O(m)
+
     References
     ----------
     Xia, Liu, Wang, Zhang & Li 2008, "Listwise approach to learning to rank: theory and
@@ -210,13 +215,7 @@ class ListMLE(KernelObjective):
     """
 
     name = "listmle"
-    declared = Facts(
-        formula="Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ), y_i above the lowest",
-        source="Xia et al. 2008, section 4.3",
-        convex=True,
-        second_derivative=True,
-        cost="O(m)",
-    )
+    declared = Facts(convex=True, second_derivative=True)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the likelihood of drawing grade by grade."""

@@ -343,6 +343,13 @@ class NoisyLambdaRank(MeasureObjective):
     seed : int
         What the noise depends on, besides round and query.
 
+    Notes
+    -----
+    - Formula: λ_ij = −E|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j, ΔM in rankings by s + σz,
+      z Gumbel
+    - Source: Burges, Ragno & Le 2006, eq. 9; noise as in Gulin, Kuralenok & Pavlov 2011
+    - Cost: O(m (log m + truncation)) for each draw
+
     References
     ----------
     Gumbel noise as in YetiRank (Gulin, Kuralenok & Pavlov 2011, "Winning the transfer learning
@@ -360,15 +367,7 @@ class NoisyLambdaRank(MeasureObjective):
     name = "noisy"
     needs = "swaps"
     wanted = "have a swap delta for NoisyLambdaRank"
-    declared = Facts(
-        formula="λ_ij = −E|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j, ΔM in rankings by "
-        "s + σz, z Gumbel",
-        source="Burges, Ragno & Le 2006, eq. 9; noise as in Gulin, Kuralenok & Pavlov 2011",
-        differentiable=False,
-        stochastic=True,
-        takes_measure=True,
-        cost="O(m (log m + truncation)) for each draw",
-    )
+    declared = Facts(differentiable=False, stochastic=True, takes_measure=True)
 
     draws: int = Integer(2, 1)
     truncation: int | None = Integer(None, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from gbrank.common.checks import (
 from gbrank.common.collective import all_any
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
+from gbrank.common.registry import notes
 from gbrank.data.documents import document_weights
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries, QueryWeights
@@ -47,7 +48,8 @@ class Facts:
     Parameters
     ----------
     formula, source : str
-        The loss of one query, or its gradient where there is no loss; paper and equation.
+        The loss of one query, or its gradient where there is no loss; paper and equation. These,
+        labels, cost and fast may stand in the notes of a docstring instead, ``- Formula: ...``.
     convex : bool
         Whether the loss is convex in the scores.
     differentiable : bool
@@ -78,8 +80,8 @@ class Facts:
         Whether a linear ranker's regression on the gains is its minimum.
     """
 
-    formula: str
-    source: str
+    formula: str = ""
+    source: str = ""
     convex: bool = False
     differentiable: bool = True
     second_derivative: bool = False
@@ -132,6 +134,11 @@ class Objective(ABC):
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     declared: ClassVar[Facts]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if isinstance(declared := vars(cls).get("declared"), Facts):
+            cls.declared = replace(declared, **cast(Any, notes(cls)))
 
     def __post_init__(self) -> None:
         keep_checked(self)

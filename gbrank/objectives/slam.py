@@ -127,6 +127,12 @@ class SLAM(MeasureObjective):
         gives each 1/R, which is nearly as small where few documents are relevant, and valid for AP
         at k too.
 
+    Notes
+    -----
+    - Formula: Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i))
+    - Source: Chaudhuri & Tewari 2014, section 3
+    - Cost: O(m)
+
     References
     ----------
     Chaudhuri & Tewari 2014, "Perceptron-like algorithms and generalization bounds for learning to
@@ -145,13 +151,7 @@ class SLAM(MeasureObjective):
     name = "slam"
     needs = "bounded_by"
     wanted = "be NDCG or AP for SLAM"
-    declared = Facts(
-        formula="Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i))",
-        source="Chaudhuri & Tewari 2014, section 3",
-        convex=True,
-        cost="O(m)",
-        takes_measure=True,
-    )
+    declared = Facts(convex=True, takes_measure=True)
 
     margin: float = Real(1.0, 0, open_low=True)
     smooth: bool = Boolean(True)

@@ -117,6 +117,12 @@ class SmoothAP(KernelObjective):
     as_printed : bool
         Whether a relevant document counts as half above itself, as equation 9 reads.
 
+    Notes
+    -----
+    - Formula: −1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, p_ij =
+      1/(1 + exp((s_i − s_j)/σ))
+    - Source: Chapelle & Wu 2010, eq. 9; Brown et al. 2020
+
     References
     ----------
     Chapelle & Wu 2010, "Gradient descent optimization of smoothed information retrieval
@@ -133,13 +139,7 @@ class SmoothAP(KernelObjective):
 
     name = "smoothap"
     aliases = ("smooth:ap-ranks",)
-    declared = Facts(
-        formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
-        "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
-        source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
-        sigma=ANNEALED,
-        start="ranknet",
-    )
+    declared = Facts(sigma=ANNEALED, start="ranknet")
 
     threshold: float = Real(1.0, 0, open_low=True)
     as_printed: bool = Boolean(False)

@@ -245,6 +245,13 @@ class SmoothRank(MeasureObjective):
         Any measure of what is at each position: NDCG, DCG, precision, recall, WTA, RBP, AP, RR,
         ERR. Its own `ties` and `no_relevant` play no part.
 
+    Notes
+    -----
+    - Formula: −M(ḡ), ḡ_j = Σ_i G_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)
+    - Source: Chapelle & Wu 2010, eq. 7, 8
+    - Cost: O(m n) for n neighbours within 8√σ of a document
+    - Fast: O(m log m) where n is above 250
+
     References
     ----------
     Chapelle & Wu 2010, "Gradient descent optimization of smoothed information retrieval
@@ -262,15 +269,11 @@ class SmoothRank(MeasureObjective):
     needs = "by_position"
     wanted = "say what each position is worth for SmoothRank"
     declared = Facts(
-        formula="−M(ḡ), ḡ_j = Σ_i G_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)",
-        source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
         sigma="geometric(0.1, 0.01, unit='spread')",  # widths of 0.3 to 0.1 spreads
         start="ranknet",
         needs_start=True,
         takes_measure=True,
-        cost="O(m n) for n neighbours within 8√σ of a document",
-        fast=f"O(m log m) where n is above {2 * MOST_NEIGHBOURS}",
     )
 
     def program(self, labels: Vector, queries: Queries) -> Program:

@@ -223,6 +223,12 @@ class SoftRank(MeasureObjective):
         By how much the value may be off, relative to the measure of the best order, and the
         gradient, relative to that per σ; between 1e-10 and 1e-3.
 
+    Notes
+    -----
+    - Formula: −Z⁻¹ Σ_i G_i Σ_r P(rank of i = r) D(r), scores with noise N(0, σ²)
+    - Source: Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks
+    - Cost: O(n √n log n) for n documents within 10 σ; O(n k √k) if the measure has a k
+
     References
     ----------
     Taylor, Guiver, Robertson & Minka 2008, "SoftRank: optimizing non-smooth rank metrics".
@@ -237,14 +243,7 @@ class SoftRank(MeasureObjective):
 
     name = "soft"
     wanted = "be of the form Σ G(y) D(r) for SoftRank, such as 'ndcg' or 'precision@5'"
-    declared = Facts(
-        formula="−Z⁻¹ Σ_i G_i Σ_r P(rank of i = r) D(r), scores with noise N(0, σ²)",
-        source="Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks",
-        cost="O(n √n log n) for n documents within 10 σ; O(n k √k) if the measure has a k",
-        sigma=ANNEALED,
-        start="ranknet",
-        takes_measure=True,
-    )
+    declared = Facts(sigma=ANNEALED, start="ranknet", takes_measure=True)
 
     tolerance: float = Real(1e-4, 1e-10, 1e-3)
 

@@ -463,6 +463,12 @@ class TieRank(MeasureObjective):
     seed : int
         Seed of the draws.
 
+    Notes
+    -----
+    - Formula: −E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ
+    - Source: TieRank, section 2.3
+    - Cost: O(m√m)
+
     References
     ----------
     "TieRank" (the paper's sections 2.2 and 2.3); tied measures as in McSherry & Najork 2008,
@@ -480,15 +486,7 @@ class TieRank(MeasureObjective):
     name = "tie"
     needs = "form"
     wanted = "be AP or have the form Σ G(y) D(r)/Z, such as NDCG, for TieRank"
-    declared = Facts(
-        formula="−E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ",
-        source="TieRank, section 2.3",
-        shift_invariant=False,
-        sigma=ANNEALED,
-        start="ranknet",
-        cost="O(m√m)",
-        takes_measure=True,
-    )
+    declared = Facts(shift_invariant=False, sigma=ANNEALED, start="ranknet", takes_measure=True)
 
     phi: Literal["spline", "linear"] = Choice("spline", ["spline", "linear"])
     sample: int | None = Integer(None, 1)

@@ -14,6 +14,9 @@ import catalogue
 from catalogue import measures_page, objectives_page
 from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
 from gbrank.commands.parameters import documented_parameters
+from gbrank.objectives import approxrank
+from gbrank.objectives.lambdarank import FEW_GRADES, FEW_LABELS, LONGEST_DIRECT, LONGEST_DIVIDED
+from gbrank.objectives.smoothrank import MOST_NEIGHBOURS
 from tex import as_tex
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -81,6 +84,16 @@ def test_facts_of_objectives(name: str) -> None:
     assert ("- The gradient is not the exact derivative" in text) != facts.differentiable
     assert ("- A constant on all scores of a query matters." in text) != facts.shift_invariant
     assert ("- Needs initial scores" in text) == facts.needs_start
+
+
+def test_lengths_in_docstrings() -> None:
+    """Notes of docstrings name the lengths of lists at which kernels change."""
+    longest = f"above {LONGEST_DIRECT:,} documents ({LONGEST_DIVIDED:,} if there are more than"
+    for name in ("ranknet", "lambda"):
+        assert f"{longest} {FEW_LABELS} distinct labels)" in OBJECTIVES[name].facts.fast
+    assert f"up to {FEW_GRADES} labels" in OBJECTIVES["lambda"].facts.fast
+    assert f"above {approxrank.LONGEST_DIRECT:,} documents" in OBJECTIVES["approx"].facts.fast
+    assert f"n is above {2 * MOST_NEIGHBOURS}" in OBJECTIVES["smooth"].facts.fast
 
 
 @pytest.mark.parametrize("name", MEASURES)
