@@ -1,6 +1,6 @@
 """RankSVM, and the squared hinge of GBRank, pair by pair."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -121,5 +121,5 @@ class SquaredHinge(RankSVM):
     """
 
     name = "squared_hinge"
-    declared = replace(RankSVM.declared, second_derivative=True)
+    declared = Facts(convex=True, second_derivative=True)
     squared = True
