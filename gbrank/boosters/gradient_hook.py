@@ -23,7 +23,7 @@ from gbrank.data.sums import largest_size, order_free_mean, round_to_exact_sums
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measures
-from gbrank.measures.per_query import labels_differ
+from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, get_objective
 from gbrank.schedules import Sigma, unit_of
@@ -263,7 +263,7 @@ class GradientHook:
             if left_out is not None:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0
-            _check_any(gradient, curvature, bound[index].weights, first=round == 0)
+            _check_any(gradient, curvature, bound[index], first=round == 0)
             rescaled = objective.rescaled and self.curvature == "own"
             if rescaled:
                 count = len(curvature) if left_out is None else int((~left_out).sum())
@@ -318,8 +318,9 @@ def _check_differ(scores: Vector, queries: Queries) -> None:
         )
 
 
-def _check_any(gradient: Vector, curvature: Vector, weights: Vector, first: bool) -> None:
+def _check_any(gradient: Vector, curvature: Vector, bound: BoundObjective, first: bool) -> None:
     """Set gradients that underflowed to 0; refuse that in the first round, and no curvature."""
+    weights = bound.weights
     any_gradient = all_any(largest_size(gradient) > SMALLEST_GRADIENT)
     if not any_gradient:
         gradient[:] = 0.0
@@ -329,10 +330,7 @@ def _check_any(gradient: Vector, curvature: Vector, weights: Vector, first: bool
                 f"weights must not vanish beside 1, got {weights.max():.3g} as the largest. "
                 "Divide them by their mean."
             )
-        raise ValueError(
-            "no document has a gradient, so there is nothing to learn. Do labels differ within "
-            "queries? Do they reach the measure's threshold?"
-        )
+        raise nothing_to_learn(bound.queries)
     if all_any(not np.isfinite(_sum_of(curvature))):
         raise ValueError(
             f"curvatures must have a finite sum, got {curvature.max():.3g} as the largest."

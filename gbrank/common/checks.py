@@ -76,14 +76,24 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
-            raise ArgumentTypeError(name, "must hold real numbers", "dtype object") from None
+            raise _of_no_numbers(array, name) from None
         except OverflowError:
             raise ArgumentError(name, "must hold numbers within the range of float64") from None
     if array.dtype.kind not in "biuf":
-        raise ArgumentTypeError(name, "must hold real numbers", f"dtype {array.dtype}")
+        raise _of_no_numbers(array, name)
     if length is not None and len(array) != length:
         raise ArgumentError(name, f"must have {length} entries", f"{len(array)}")
     return np.require(array, np.float64, ["C", "W"])  # compiled code takes no read-only arrays
+
+
+def _of_no_numbers(values: NDArray[Any], name: str) -> ArgumentTypeError:
+    """Build the error for a vector that holds something else than numbers."""
+    text = next((value for value in values.tolist() if isinstance(value, str)), None)
+    got, hint = f"dtype {values.dtype}", ""
+    if text is not None:
+        got += f", such as {quoted(text)}"
+        hint = " Map texts to numbers, as grades by {'bad': 0, 'good': 1}."
+    return ArgumentTypeError(name, "must hold real numbers", got, hint)
 
 
 def refuse_where(

@@ -35,7 +35,7 @@ from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
-from gbrank.measures.per_query import labels_differ
+from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, sigma_at
@@ -292,10 +292,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         """Return the first weights."""
         targets = _targets(objective, rows)
         if not labels_differ(targets, rows.queries).any():
-            raise ValueError(
-                f"{objective}: there is nothing to learn, since all documents of a query are worth "
-                "the same. Do labels differ within queries? Do they reach the measure's threshold?"
-            )
+            raise nothing_to_learn(rows.queries)
         n_features = rows.X.shape[1]
         if not isinstance(self.init, str):
             start = check_finite(check_vector(self.init, "init", n_features), "init").copy()

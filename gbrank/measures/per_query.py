@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
+from gbrank.common.collective import all_max
 from gbrank.data.queries import Queries
 
 
@@ -32,3 +33,18 @@ def labels_differ(labels: Vector, queries: Queries) -> Vector:
         np.minimum, labels, queries
     )
     return differ.astype(np.float64)
+
+
+def nothing_to_learn(queries: Queries) -> ValueError:
+    """Build the error for data in which no document is to rank above another of its query."""
+    if all_max(queries.sizes.max()) == 1:
+        reason = (
+            "every query has one document, and a ranker learns from documents of the same query. "
+            "Pass as qid= the query of each row, not the document."
+        )
+    else:
+        reason = (
+            "in no query is a document worth more than another: labels are all 0, or equal within "
+            "each query, or below the measure's threshold."
+        )
+    return ValueError(f"there is nothing to learn: {reason}")

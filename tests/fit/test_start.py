@@ -179,7 +179,7 @@ def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
         with pytest.raises(ValueError, match="initial scores must differ within queries"):
             fitted(ranker(objective, init="zero"))
     # Where scores differ, it is the labels.
-    with pytest.raises(ValueError, match="Do labels differ within queries"):
+    with pytest.raises(ValueError, match="equal within each query"):
         ranker().fit(X, 0 * Y, qid=QID, init_score=X[:, 0])
 
 

@@ -403,7 +403,7 @@ def test_bad_parameters(params: dict[str, Any], message: str) -> None:
     [
         ({"qid": QID[1:]}, r"qid must have one entry per row"),
         ({"y": Y[1:]}, r"y must have 360 entries, got 359"),
-        ({"y": QID * 1.0}, r"nothing to learn.*labels differ"),
+        ({"y": QID * 1.0}, r"nothing to learn.*equal within each query"),
         ({"eval_qid": [QID]}, r"eval_qid needs eval_set"),
     ],
 )

@@ -14,7 +14,7 @@ from errors import SECTIONS, Case, cases
 SOURCE = Path(inspect.getfile(gbrank)).parent
 REMEDY = re.compile(
     r"must|needs?\b|expect|[Uu]se|takes|Known|Nearest|reads format|load it by|Call 'fit'|[Dd]elete"
-    r"|[Ss]et\b|Do labels differ|not both|Save|pass|choose"
+    r"|[Ss]et\b|labels are all 0|not both|Save|pass|choose"
 )
 # Whose errors others' tests raise: they need commands, processes, or other libraries.
 ELSEWHERE = {"commands", "distributed", "evaluation", "export", "plots"}
