@@ -50,15 +50,18 @@ class Model(Protocol):
         """Read a model from the booster's own format; it predicts on at most `n_jobs` threads."""
 
     @classmethod
-    def from_file(cls, content: bytes) -> "Model":
-        """Read a model from a file that others wrote; a damaged one is refused, as far as seen."""
-
-    @classmethod
     def recognise(cls, model: object) -> "Model | None":
         """Return the model of a booster of this kind or its fitted estimator; None for others."""
 
     def dump(self) -> bytes:
         """Return the model in the booster's own format."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns that the model reads."""
+
+    def check_links(self) -> None:
+        """Refuse trees that have not the nodes or features that their splits name."""
 
     def predict(
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -89,3 +90,15 @@ def above(threshold: float) -> float:
     if below == LARGEST:
         return LARGEST
     return float(np.nextafter(np.float32(below), np.float32(np.inf)))
+
+
+def check_nodes(splits: NDArray[Any], children: NDArray[Any], n_nodes: int) -> None:
+    """Refuse children, of shape (2, n_splits), that do not come after their splits."""
+    if not ((children > splits) & (children < n_nodes)).all():
+        raise ValueError("a split leads to a node that is not there, or before it")
+
+
+def check_features(features: NDArray[Any], n_features: int) -> None:
+    """Refuse features that a model does not read."""
+    if not ((features >= 0) & (features < n_features)).all():
+        raise ValueError(f"a split is of a feature beyond the model's {n_features}")

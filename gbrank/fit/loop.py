@@ -15,7 +15,7 @@ from gbrank.fit.rounds import Callback, History, Round, call_all
 class Stages(Protocol):
     """The objectives of a fit, one after another, and the sigma of each round."""
 
-    sigmas: dict[int, float]
+    sigma_of_round: dict[int, float]
     gradients: RoundGradients | None  # of the last round, for callbacks
 
     @property
@@ -52,7 +52,7 @@ def run_rounds(
 
     def last_round() -> Round:
         round, best = history.done - 1, judges.kept_rounds(history)
-        sigma, results = stages.sigmas[round], history.results
+        sigma, results = stages.sigma_of_round[round], history.results
         return Round(round, rounds, sigma, results, best, stages.gradients)
 
     bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
@@ -63,7 +63,7 @@ def run_rounds(
             history.ended = call_all(callbacks, last_round())
         while not finished():
             step(history.done)
-            shown = {"sigma": f"{stages.sigmas[history.done]:.3g}"}
+            shown = {"sigma": f"{stages.sigma_of_round[history.done]:.3g}"}
             shown |= judges.record(history, trainer)
             if history.done < stages.begin and judges.out_of_patience(history, 0):
                 history.start_ended = history.done

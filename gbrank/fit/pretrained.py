@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import narwhals as nw
 from numpy.typing import ArrayLike
 
-from gbrank.boosters import MODELS, Model, recognise
+from gbrank.boosters import Model, recognise
+from gbrank.boosters.model_files import read_model_file
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.extras import needed
@@ -104,7 +105,7 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
     for booster, pattern in FILES.items():
         if re.match(pattern, content):
             with found_in(f"{path}: "):
-                return PretrainedRanker(MODELS[booster].from_file(content).native)
+                return as_pretrained(read_model_file(booster, content).native)
     return None
 
 

@@ -260,7 +260,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             schema=schema,
             coef=descent.coefs[history.best_round],
             init_coef=start,
-            **history.published(descent.sigmas),
+            **history.published(descent.sigma_of_round),
         )
 
     def _stopping(self, n_steps: int, validated: bool) -> Stopping | None:

@@ -109,7 +109,7 @@ class Descent:
     schedule: Curve
     sigma_unit: str
     n_steps: int
-    sigmas: dict[int, float] = field(default_factory=dict)
+    sigma_of_round: dict[int, float] = field(default_factory=dict)
     gradients: RoundGradients | None = None  # which callbacks of trees see
     begin: int = 0  # the step in which the objective itself begins: there is no other
 
@@ -118,7 +118,7 @@ class Descent:
         sigma = sigma_at(self.schedule, round, self.n_steps)
         if unit_of(self.schedule) == "spread":
             sigma *= unit_width(self.train_scores(), self.rows.queries, self.sigma_unit)
-        self.sigmas[round] = sigma
+        self.sigma_of_round[round] = sigma
         self.coefs.append(self.move(self.coefs[-1], sigma, round))
 
     def end_start(self, round: int) -> int:

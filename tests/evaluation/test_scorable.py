@@ -1,6 +1,8 @@
 """What can be scored: each kind gives what the model itself predicts."""
 
+import json
 import re
+import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,7 @@ DAMAGE: dict[str, Any] = {
     "child": lambda text: re.sub(rb"(left_child=.*)\d\n", rb"\g<1>0\n", text, count=1),
     "feature": lambda text: re.sub(rb"split_feature=\d", b"split_feature=9", text, count=1),
     "category": lambda text: re.sub(rb"num_cat=[1-9]", b"num_cat=0", text, count=1),
+    "parameter": lambda text: text.replace(b"[boosting: gbdt]", b"boosting"),
     "word": lambda text: re.sub(rb"shrinkage=\d", b"shrinkage=x", text, count=1),
 }
 
@@ -135,11 +138,50 @@ def test_files_of_lightgbm_with_other_line_ends(tmp_path: Path) -> None:
     assert_array_equal(scores_from(tmp_path / "live", FRAME), ranker.predict(FRAME))
 
 
+def circle(trees: list[Any]) -> None:
+    """Let the root be its own child."""
+    trees[0]["left_children"][0] = 0
+
+
+def beyond(trees: list[Any]) -> None:
+    """Let the root be of a column that is not there, where values are that no probe has."""
+    trees[0]["split_indices"][0] = 10**6
+
+
+def child(trees: list[Any]) -> None:
+    """Let a node that is far from any probe have a child that is not there."""
+    node = next(node for node, left in enumerate(trees[0]["left_children"]) if left > 0)
+    trees[0]["left_children"][node] = 10**6
+
+
+@pytest.mark.parametrize("damage", [circle, beyond, child, None])
+def test_damaged_files_of_xgboost(damage: Any, tmp_path: Path) -> None:
+    """They would end the process, or not come to an end: a process of its own reads them first."""
+    booster = xgb.train({"max_depth": 3, "nthread": 1}, xgb.DMatrix(X, Y), 3)
+    content = json.loads(booster.save_raw("json"))
+    if damage is None:  # XGBoost reads beyond the end of the array
+        content["learner"]["gradient_booster"]["model"]["trees"][0]["split_conditions"] = []
+    else:
+        damage(content["learner"]["gradient_booster"]["model"]["trees"])
+    (tmp_path / "live").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"live: expected a whole XGBoost model, got"):
+        scores_from(tmp_path / "live", X)
+
+
+def test_a_file_is_probed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who loads many times pays once."""
+    booster = xgb.train({"nthread": 1}, xgb.DMatrix(X, Y), 2)
+    booster.save_model(tmp_path / "live.ubj")
+    first = scores_from(tmp_path / "live.ubj", X)
+    monkeypatch.setattr(subprocess, "run", None)
+    assert_array_equal(scores_from(tmp_path / "live.ubj", X), first)
+
+
 def test_cut_files_of_others(tmp_path: Path) -> None:
     """The file is named, and its kind."""
     raw = xgb.XGBRanker(n_estimators=5).fit(X, Y, qid=QID).get_booster().save_raw("ubj")
     (tmp_path / "live").write_bytes(raw[: len(raw) // 2])
-    with pytest.raises(ValueError, match="live: not an XGBoost model"):
+    with pytest.raises(ValueError, match="live: expected a whole XGBoost model, got one that was"):
         scores_from(tmp_path / "live", X)
     pytest.importorskip("catboost")
     (tmp_path / "live").write_bytes(b"CBM1" + b"x" * 9)

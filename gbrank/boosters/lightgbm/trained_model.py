@@ -9,7 +9,14 @@ import numpy as np
 from lightgbm.basic import LightGBMError
 
 from gbrank.boosters.lightgbm import check_threads, translated
-from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
+from gbrank.boosters.tree import (
+    Leaf,
+    Membership,
+    Threshold,
+    Tree,
+    check_features,
+    check_nodes,
+)
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
@@ -18,6 +25,18 @@ from gbrank.data.schema import Schema
 
 # Bits of a split's "decision_type".
 CATEGORICAL, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8
+PARAMETERS = re.compile(r"\nparameters:\n(\[\w+: .*\]\n)*\nend of parameters\n")
+# Lines of a tree that name nodes, features or categories.
+OF_LINKS = (
+    "split_feature",
+    "decision_type",
+    "left_child",
+    "right_child",
+    "threshold",
+    "leaf_features",
+    "cat_boundaries",
+    "cat_threshold",
+)
 
 
 class LightGBMModel:
@@ -29,21 +48,11 @@ class LightGBMModel:
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "LightGBMModel":
         """Read a model from LightGBM's text format; each prediction is told its threads."""
+        text = content.decode().replace("\r\n", "\n")
+        if "\nparameters:" in text and not PARAMETERS.search(text):  # LightGBM may end the process
+            raise ValueError("its parameters are not whole")
         with translated("not a LightGBM model"):
-            return cls(lgb.Booster(model_str=content.decode()))
-
-    @classmethod
-    def from_file(cls, content: bytes) -> "LightGBMModel":
-        """Read a model from a file of LightGBM, on a damaged one of which it ends the process."""
-        text = content.replace(b"\r\n", b"\n")
-        try:
-            _check_whole(text.decode())
-        except (ArithmeticError, KeyError, IndexError, ValueError) as error:
-            reason = f"it lacks {error}" if isinstance(error, KeyError) else error
-            raise ValueError(
-                f"expected a whole LightGBM model, got one that was cut or edited: {reason}"
-            ) from None
-        return cls.load(text)
+            return cls(lgb.Booster(model_str=text))
 
     @classmethod
     def recognise(cls, model: object) -> "LightGBMModel | None":
@@ -90,6 +99,16 @@ class LightGBMModel:
         """Return each feature's total gain, or its number of splits."""
         return np.asarray(self.native.feature_importance(kind), dtype=np.float64)
 
+    @property
+    def n_features(self) -> int:
+        """The number of columns that the model reads."""
+        return int(self.native.num_feature())
+
+    def check_links(self) -> None:
+        """Refuse trees that have not the nodes or features that their splits name."""
+        for block in _split_model(self.native.model_to_string())[1]:
+            _check_splits(_lines(block), self.n_features)
+
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
         return [_tree(block) for block in _split_model(self.native.model_to_string())[1]]
@@ -114,52 +133,21 @@ def _split_model(text: str) -> tuple[str, list[str], str]:
     return head, trees, text[end:]
 
 
-def _check_whole(text: str) -> None:
-    """Refuse a model's text whose trees are not those that its head and their own lines promise."""
-    if "\nend of trees\n" not in text:
-        raise ValueError('it lacks "end of trees"')
-    head, trees, tail = _split_model(text)
-    lines = _lines(head)
-    if "\nparameters:" in tail and "\nend of parameters\n" not in tail:
-        raise ValueError("its parameters have no end")
-    sizes = [len(tree.encode()) for tree in trees]
-    if sizes != [int(size) for size in lines.get("tree_sizes", "").split()] and (
-        "tree_sizes" in lines or not trees
-    ):
-        raise ValueError("its trees have not the sizes that its tree_sizes say")
-    if len(trees) % int(lines["num_tree_per_iteration"]):
-        raise ValueError("its num_tree_per_iteration does not divide the number of its trees")
-    for number, tree in enumerate(trees):
-        if not _is_whole(_lines(tree), int(lines["max_feature_idx"])):
-            raise ValueError(f"the lines of tree {number} do not fit together")
-
-
-def _is_whole(lines: dict[str, str], last_feature: int) -> bool:
-    """Say whether the splits of a tree lead once to each split and leaf, by known columns."""
-    leaves, categorical = int(lines["num_leaves"]), int(lines["num_cat"])
-    float(lines["shrinkage"])
-    of_splits = "split_feature", "threshold", "decision_type", "left_child", "right_child"
-    rows = [np.array(lines[name].split(), float) for name in of_splits if leaves > 1]
-    values = np.array(lines["leaf_value"].split(), float)
-    if len(values) != leaves or any(len(row) != leaves - 1 for row in rows):
-        return False
-    if not rows:
-        return True
-    features, thresholds, kinds, left, right = rows
-    children, splits = np.stack([left, right]), np.arange(leaves - 1)
-    later = (children < 0) | (children > splits)
-    once = np.array_equal(np.sort(children, axis=None), np.r_[-leaves:0, 1 : leaves - 1])
+def _check_splits(lines: dict[str, str], n_features: int) -> None:
+    """Refuse the text of a tree whose splits name what is not there."""
+    numbers = {name: np.array(lines.get(name, "").split(), float) for name in OF_LINKS}
+    features, kinds, left, right, thresholds, of_leaves, bounds, words = numbers.values()
+    children, n_splits = np.stack([left, right]), len(left)
+    children[children < 0] = n_splits - 1 - children[children < 0]  # leaves come after the splits
+    check_nodes(np.arange(n_splits), children, 2 * n_splits + 1)
+    check_features(np.concatenate([features, of_leaves]), n_features)
     places = thresholds[kinds.astype(int) & CATEGORICAL > 0]
-    bounds = np.array(lines["cat_boundaries"].split() if categorical else [0], int)
-    words = lines["cat_threshold"].split() if categorical else []
-    return bool(
-        once
-        and later.all()
-        and ((features >= 0) & (features <= last_feature)).all()
-        and ((places >= 0) & (places < categorical)).all()
-        and (len(bounds), bounds[0], bounds[-1]) == (categorical + 1, 0, len(words))
+    if len(places) and not (
+        0 <= places.min() <= places.max() < len(bounds) - 1
+        and (bounds[0], bounds[-1]) == (0, len(words))
         and (np.diff(bounds) >= 0).all()
-    )
+    ):
+        raise ValueError("a split is by categories that are not there")
 
 
 def _lines(block: str) -> dict[str, str]:

@@ -8,7 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
 
-from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
+from gbrank.boosters.tree import (
+    Leaf,
+    Membership,
+    Threshold,
+    Tree,
+    check_features,
+    check_nodes,
+)
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.arrays import Matrix, Vector
@@ -31,13 +38,6 @@ class XGBoostModel:
         with translated("not an XGBoost model"):
             booster.load_model(bytearray(content))
         return cls(booster)
-
-    @classmethod
-    def from_file(cls, content: bytes) -> "XGBoostModel":
-        """Read a model from a file of XGBoost, up to its best iteration."""
-        if not content.rstrip().endswith(b"}"):  # XGBoost may end the process
-            raise ValueError('not an XGBoost model: it was cut, as it does not end with "}"')
-        return cls(_until_best(cls.load(content).native))
 
     @classmethod
     def recognise(cls, model: object) -> "XGBoostModel | None":
@@ -86,7 +86,7 @@ class XGBoostModel:
         threads = usable_threads(None)
         check_threads(threads)
         try:
-            expected = self.native.num_features()
+            expected = self.n_features
             if X.shape[1] != expected:  # XGBoost would take absent columns as missing values
                 raise ValueError(f"it has {X.shape[1]} columns, expected {expected}.")
             data = xgb.DMatrix(X, enable_categorical=True, nthread=threads)
@@ -108,10 +108,25 @@ class XGBoostModel:
         """Return each feature's total gain, or its number of splits."""
         importance_type = {"gain": "total_gain", "split": "weight"}[kind]
         names = self.native.feature_names
-        total = np.zeros(self.native.num_features())
+        total = np.zeros(self.n_features)
         for name, value in self.native.get_score(importance_type=importance_type).items():
             total[names.index(name) if names else int(name[1:])] = value
         return total
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns that the model reads."""
+        return int(self.native.num_features())
+
+    def check_links(self) -> None:
+        """Refuse trees that have not the nodes or features that their splits name."""
+        content = json.loads(self.dump())
+        linear = content["learner"]["gradient_booster"]["name"] == "gblinear"
+        for tree in [] if linear else trees_and_weights(content)[0]:
+            children = np.array([tree["left_children"], tree["right_children"]])
+            (splits,) = np.nonzero(children[0] != -1)
+            check_nodes(splits, children[:, splits], children.shape[1])
+            check_features(np.array(tree["split_indices"])[splits], self.n_features)
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""

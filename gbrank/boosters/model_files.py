@@ -1,0 +1,56 @@
+"""Model files that others wrote: read in a process of their own first, which a damaged one ends."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+from gbrank.boosters import MODELS, Model
+
+TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
+SECONDS, BYTES_PER_SECOND = 60, 1e6  # that a whole file takes at most, on a busy machine
+# Boosters import what is None here only where it is installed.
+PROBE = """
+import sys
+sys.modules |= dict.fromkeys(("dask", "pandas", "pyarrow", "sklearn"))
+import numpy as np
+from gbrank.boosters import MODELS
+model = MODELS[sys.argv[1]].load(sys.stdin.buffer.read(), 1)
+model.check_links()
+n_rows = max(1, min(64, 2**22 // model.n_features))
+X = np.random.default_rng(0).normal(0, 10, (n_rows, model.n_features))
+X[::3] = np.nan
+model.predict_native(X)
+"""
+_faults: dict[bytes, str] = {}  # of files that have been read, by their digests; "" if whole
+
+
+def read_model_file(booster: str, content: bytes) -> Model:
+    """Return the model of a file; refuse one that was cut or edited, as far as seen."""
+    digest = hashlib.sha256(content).digest()
+    if digest not in _faults:
+        _faults[digest] = _fault(booster, content)
+    if _faults[digest]:
+        raise ValueError(
+            f"expected a whole {TITLES[booster]} model, got one that was cut or edited: "
+            f"{_faults[digest]}"
+        )
+    return MODELS[booster].load(content)
+
+
+def _fault(booster: str, content: bytes) -> str:
+    """Return why another process cannot read a model, and predict by it; "" if it can."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE, booster],
+            input=content,
+            capture_output=True,
+            timeout=SECONDS + len(content) / BYTES_PER_SECOND,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+    except subprocess.TimeoutExpired as error:
+        return f"reading it takes more than {error.timeout:.0f} seconds"
+    if not done.returncode:
+        return ""
+    reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    return reason or f"a process that reads it ends with {done.returncode}"
