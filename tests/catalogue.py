@@ -59,9 +59,8 @@ NDCG(k=10, gain="linear").per_query(y, scores, qid=qid)
 get_measure("map@5")(y, scores, qid=qid, query_weight={"a": 2, "b": 1})
 ```
 
-The tests compare the measures with scikit-learn, trec_eval, LightGBM and XGBoost. `lambda`, `noisy`
-and `approx` train every measure; the [list of objectives](objectives.md) says which ones the others
-take. [Your own](extending.md) is a function of one query.
+`lambda`, `noisy` and `approx` train every measure; the [list of objectives](objectives.md) says
+which ones the others take. [Your own](extending.md) is a function of one query.
 
 In the formulas, y_r is the label of the document at rank r, and k the last rank that counts;
 rel_r is 1 if that document is relevant, else 0; R documents are relevant and N are not; G(y) is the
@@ -118,7 +117,7 @@ What most training scripts do, here:
 ## Words
 
 What stands here for the words of other libraries. What has () is a callback. The errors also know
-the words that only CatBoost has."""
+RankLib's options, and the words that only CatBoost has."""
 LABELS, SIGMA = "floats ≥ 0", ("score", "1")
 # What most objectives are, and what an entry says where one is not.
 COMMON = {
@@ -156,12 +155,13 @@ def _migration_table() -> str:
     def codes(names: Iterable[str]) -> str:
         return ", ".join(f"`{name}`" for name in names)
 
+    shown = {name: title for name, title in LIBRARIES.items() if name != "ranklib"}
     rows = [
-        [row["here"].removeprefix("use "), *(codes(row.get(library, ())) for library in LIBRARIES)]
+        [row["here"].removeprefix("use "), *(codes(row.get(library, ())) for library in shown)]
         for row in TABLE
-        if row.keys() & LIBRARIES.keys() != {"catboost"}
+        if row.keys() & shown.keys() - {"catboost"}
     ]
-    head = ["gbrank", *LIBRARIES.values()]
+    head = ["gbrank", *shown.values()]
     return Table(head, rows, words=range(len(head))).to_markdown()
 
 
