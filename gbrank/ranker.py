@@ -49,21 +49,17 @@ class GBRanker(ExplainedRanker):
     booster : {"lightgbm", "xgboost"}
         What grows the trees.
     n_estimators : int
-        Largest number of rounds (trees). More of them buy quality with seconds: 500 take three
-        times as long as the default (benchmarks/results/price.md has the curve).
+        Largest number of rounds (trees); 500 take three times as long: benchmarks/results/price.md.
     learning_rate : float, optional
-        Factor on each tree. By default 15 √(N / 70,000) / T with N training documents, of which at
-        most 70 of each query count, and T rounds, at least 0.01 and at most 0.2: the rates of all
-        rounds together grow with √N. T counts `n_estimators`, and the rounds of a GBRanker that
-        `init` is: trees that are added week after week take smaller steps, so that they do not
-        undo what was learned before. Labels without noise want larger steps.
+        Factor on each tree. By default 15 √(N / 70,000) / T, at least 0.01 and at most 0.2, with N
+        training documents, at most 70 of each query, and T rounds, with those of a GBRanker that
+        `init` is. Labels without noise want larger steps.
     num_leaves : int
         Largest number of leaves of a tree.
     max_depth : int, optional
         Largest depth of a tree; unlimited by default.
     min_child_samples : int
-        Smallest number of documents in a leaf. (Both boosters count them by their curvature,
-        which gbrank scales to a mean of 1.)
+        Smallest number of documents in a leaf, counted by their curvature, whose mean is 1.
     subsample : float in ]0, 1]
         Share of the documents, or queries, that each tree is grown on.
     subsample_by : {"document", "query"}
@@ -74,31 +70,26 @@ class GBRanker(ExplainedRanker):
     extra_trees : bool, optional
         Whether a split considers one random threshold per feature, in place of all: trees vary
         more, and overfit less (Geurts, Ernst & Wehenkel 2006). By default with LightGBM and fewer
-        than 100,000 training documents;
-        XGBoost has no such option.
+        than 100,000 training documents; XGBoost has no such option.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
     position_model : {"auto", "free"}
         How the biases of `fit` with positions are learned. ``"auto"`` shrinks each as far as the
-        clicks cannot tell it from relevance, by documents that were shown at several positions; to
-        0, with a warning, where there are none. ``"free"`` does not: it trusts the features to
-        tell them apart, which helps after a poor ranking and harms after a good one
-        (docs/howto/clicks.md).
+        clicks cannot tell it from relevance; ``"free"`` trusts the features to tell them apart,
+        which helps after a poor ranking and harms after a good one (docs/howto/clicks.md).
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) such as
         ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts only the
         rounds in which the objective itself is trained.
     curvature : {"own", "unit"}
         Second derivatives: the objective's own, so that a tree takes Newton steps; or 1 for each
-        document, so that it takes steps along the gradient (Friedman's boosting), whose size
-        `learning_rate` alone sets: weights are divided by their mean.
+        document, for steps along the gradient (Friedman's boosting), whose size `learning_rate`
+        alone sets: weights are divided by their mean.
     init : {"regression", "zero"}, GBRanker, path, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
-        tenth of `n_estimators`, at the default rate for so few; a fitted GBRanker, or the folder
-        that it was saved in, gives its scores; a model that LightGBM or XGBoost trained (a
-        booster, a fitted LGBMRanker, XGBRanker, ..., or the file of one) its raw scores, up to its
-        best iteration; ``"zero"`` stands for no model. Clones, as cross-validation makes them, keep
-        words, paths and boosters.
+        tenth of `n_estimators`; a fitted GBRanker, or the folder that it was saved in, gives its
+        scores; a model that LightGBM or XGBoost trained, or its file, its raw scores up to its
+        best iteration; ``"zero"`` stands for no model. Clones keep words, paths and boosters.
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and
@@ -107,28 +98,22 @@ class GBRanker(ExplainedRanker):
         What is measured on validation data; the first decides early stopping and is `score`. A
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
     early_stopping_rounds : int or "auto", optional
-        Stop after this many rounds without a better first metric on the first validation set
-        that is not the training data.
-        ``"auto"`` compares the metric's means over w = min(n_estimators / 4, 3 / learning_rate)
-        rounds, as single rounds vary by chance, and stops after w / 2 rounds without a better mean
-        (docs/howto/fitting.md). Where the objective begins with RankNet, this first ends
-        RankNet; the objective itself then trains for as many rounds as RankNet did, or until it
-        stops early in turn.
+        Stop after this many rounds without a better first metric on the first validation set that
+        is not the training data. ``"auto"`` has its means over w = min(n_estimators / 4, 3 /
+        learning_rate) rounds, and stops after w / 2. Where the objective begins with RankNet, this
+        first ends RankNet; the objective then trains for as many rounds, or stops early in turn.
     validation_fraction : float in ]0, 1[, optional
         Share of the queries that is set aside for validation where no eval_set is given.
     baseline : str or int, optional
-        A column of numbers, by name or position, whose largest values rank first, such as "bm25":
-        a fit warns where it ranks the validation queries no worse than the ranker. The
-        feature that is best by itself is compared like this in any case.
+        A column of numbers whose largest values rank first, such as "bm25": a fit warns where it,
+        or the best single feature, ranks the validation queries no worse than the ranker.
     random_state : int, RandomState or None
         Seed of all sampling.
     n_jobs : int, optional
         Threads; −1 for all. By default as many as the data are worth, one for each million values
-        of features. The model is the same, bit for bit, for any number: with LightGBM's GOSS,
-        `linear_tree` and `use_quantized_grad`, which depend on it, trees grow on one thread.
+        of features. They do not change the model by a bit (docs/determinism.md).
     verbose : int
-        1 shows a progress bar with round, sigma, training and validation measure, and records
-        the training measure in `evals_result_`; 0, or a number below, is silent.
+        1 shows a progress bar, and records the training measure in `evals_result_`; 0 is silent.
     booster_params : dict, optional
         Anything else of the booster's, in its own names. With data frames, `monotone_constraints`
         may map columns to 1 or −1, and `interaction_constraints` may list columns, by name.
@@ -137,34 +122,22 @@ class GBRanker(ExplainedRanker):
     ----------
     booster_ : lightgbm.Booster or xgboost.Booster
         The trees, cut to the best round.
-    best_iteration_ : int
-        How many rounds the model has.
-    best_score_ : float
-        The first metric, on the validation set that decides, after these rounds; NaN without one.
+    best_iteration_, best_score_ : int, float
+        How many rounds the model has; the first metric after them, NaN without validation data.
     evals_result_ : dict
-        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round. Its methods
-        `to_pandas` and `to_markdown` make tables of it.
+        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round.
     training_data_ : dict
         Documents and queries of each set, ``{"train": {"documents": ..., "queries": ...}, ...}``.
-    learning_rate_ : float
-        The factor on each tree.
-    colsample_ : float
-        The share of the features that each tree was grown on.
-    extra_trees_ : bool
-        Whether splits considered random thresholds.
-    sigmas_ : ndarray
-        The sigma used in each round.
+    learning_rate_, colsample_, extra_trees_, sigmas_
+        Those of the fit, `sigmas_` by round.
     position_bias_ : dict of int, or of tuple, to float, or None
-        What each position adds to the scores that the objective sees, 0 for the first one (of each
-        context); None where `fit` was given no positions. `predict` leaves it out.
+        What each position adds to the scores of the objective, not of `predict`; 0 for the first.
     position_report_ : PositionReport or None
         How far the clicks tell positions from relevance: see `gbrank.clicks.position_report`.
     init_ : ranker or None
         The fitted model whose scores the trees add to.
-    feature_importances_ : ndarray, shape (n_features,)
-        Each feature's share of the total gain, of the trees alone.
-    n_features_in_, feature_names_in_
-        Number of features, and column names where X was a data frame.
+    feature_importances_, n_features_in_, feature_names_in_
+        Shares of the total gain; the number of columns; their names, where X was a data frame.
 
     Examples
     --------
@@ -291,7 +264,7 @@ class GBRanker(ExplainedRanker):
         train = Documents.checked(
             X,
             y,
-            training_queries(X, y, qid, group),
+            training_queries(X, qid, group),
             sample_weight=sample_weight,
             query_weight=query_weight,
             init_score=init_score,
@@ -306,7 +279,7 @@ class GBRanker(ExplainedRanker):
             eval_labels=eval_labels,
             labels=labels,
         )
-        saved = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_rounds)
+        saved = Checkpoint(checkpoint, checkpoint_rounds)
         ranker = self._taken()
         ranker.init = opened_init(ranker.init)
         return self._publish(boost(ranker, [train, *valid], categorical_feature, saved, callbacks))
@@ -442,8 +415,8 @@ def opened_init(init: object) -> Any:
     if is_start_name(init):
         return init
     if isinstance(init, str | os.PathLike):
-        if os.path.isfile(init) and (found := pretrained_of_file(Path(init))):
-            return found
+        if os.path.isfile(init) and (ranker := pretrained_of_file(Path(init))):
+            return ranker
         try:
             return GBRanker.load(init)
         except (OSError, ValueError) as error:

@@ -258,8 +258,7 @@ class GradientHook:
             if self.curvature == "unit":
                 drawn = objective.facts.draws_documents
                 curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)
-                if (weights := bound[index].weights).size:
-                    gradient /= order_free_mean(weights, len(weights))
+                gradient /= bound[index].mean_weight
             if left_out is not None:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0

@@ -218,9 +218,10 @@ def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> Non
 
 
 def refuse_text(values: object, name: str) -> None:
-    """Refuse a single text where columns are listed: its letters would be taken for names."""
-    if isinstance(values, str):
-        raise ArgumentTypeError(name, "must be a list of columns", f"the single text {values!r}")
+    """Refuse what is no list of columns; the letters of a single text would be taken for names."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        kind = "the single text " if isinstance(values, str) else ""
+        raise ArgumentTypeError(name, "must be a list of columns", f"{kind}{quoted(values)}")
 
 
 def refuse_twice(name: str, values: Sequence[Any]) -> None:

@@ -56,9 +56,9 @@ def rows_asked_for(
     rows = np.arange(queries.n_documents) if query is None else _rows_of(query, queries)
     if docid is not None:
         called = document_names(docid, queries)
-        own = places_among([*asked.values()], [called[row] for row in rows], str)
-        pairs = zip(asked.items(), own, strict=True)
-        found = [_row_of(item, rows[places]) for item, places in pairs]
+        matches = places_among([*asked.values()], [called[row] for row in rows], str)
+        pairs = zip(asked.items(), matches, strict=True)
+        chosen = [_row_of(item, rows[places]) for item, places in pairs]
         names = [str(name) for name in asked.values()]
     else:
         first, kind = (0, "row") if query is None else (1, "rank")
@@ -67,12 +67,12 @@ def rows_asked_for(
             check_number(place, name, first, len(rows) - 1 + first, integer=True)
             for name, place in asked.items()
         ]
-        found = [int(rows[place - first]) for place in places]
+        chosen = [int(rows[place - first]) for place in places]
         names = [f"{kind} {place}" for place in places]
-    if len({*queries.index[found].tolist()}) > 1:
-        both = " and ".join(repr(queries.ids[queries.index[row]].item()) for row in found)
+    if len({*queries.index[chosen].tolist()}) > 1:
+        both = " and ".join(repr(queries.ids[queries.index[row]].item()) for row in chosen)
         raise ArgumentError(" and ".join(asked), "must be of one query", both)
-    return found, names
+    return chosen, names
 
 
 def _rows_of(query: object, queries: Queries) -> Positions:
@@ -86,9 +86,9 @@ def _rows_of(query: object, queries: Queries) -> Positions:
     return queries.rows(number)
 
 
-def _row_of(item: tuple[str, object], found: Positions) -> int:
+def _row_of(item: tuple[str, object], rows: Positions) -> int:
     """Return the row of a document, given its argument and name, and the rows of this name."""
-    if len(found) != 1:
-        demand = "must be the name of one document" + (" of the query" if len(found) else "")
-        raise ArgumentError(item[0], demand, f"{quoted(item[1])}, of {len(found)} rows")
-    return int(found[0])
+    if len(rows) != 1:
+        demand = "must be the name of one document" + (" of the query" if len(rows) else "")
+        raise ArgumentError(item[0], demand, f"{quoted(item[1])}, of {len(rows)} rows")
+    return int(rows[0])

@@ -72,13 +72,12 @@ class Schema:
     @classmethod
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
         """Learn the columns from training data."""
-        refuse_text(categorical_feature, "categorical_feature")
+        places = () if categorical_feature is None else categorical_feature
+        refuse_text(places, "categorical_feature")
         table = feature_table(X)
         names = None if table is None else table.names
         n_features = check_matrix(X).shape[1] if table is None else len(table.names)
-        asked = set(
-            column_places(categorical_feature or (), "categorical_feature", names, n_features)
-        )
+        asked = set(column_places(places, "categorical_feature", names, n_features))
         categories, empty = {}, []
         special = (
             {place: table.column(place) for place in asked.union(table.others)} if table else {}

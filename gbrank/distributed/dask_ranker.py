@@ -13,7 +13,7 @@ from gbrank.data.queries import Queries
 from gbrank.distributed.parts import Data, fit_part, portable
 from gbrank.distributed.shards import Collection, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
-from gbrank.fit.arguments import TableLike, check_categorical, validation_sets
+from gbrank.fit.arguments import TableLike, validation_sets
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.fit.storage import Saved
@@ -122,7 +122,7 @@ class DaskGBRanker(GBRanker):
         columns = {name: values for name, values in training.items() if values is not None}
         fitted = run_on_workers(
             client,
-            partial(_fit, ranker, check_categorical(categorical_feature)),
+            partial(_fit, ranker, categorical_feature),
             distribute(client, {"": columns, **sets}, ranker.validation_fraction, seed),
         )
         return self._publish(fitted)

@@ -17,7 +17,6 @@ from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
-from gbrank.fit.arguments import check_categorical
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
 
 
@@ -105,7 +104,7 @@ class Dataset:
             both = with_judge(y, judged_by, self.queries, columns.pop("labels", None))
             y, columns["labels"] = both["y"], both["labels"]
         self.name = name
-        self.categorical_feature = check_categorical(columns.pop("categorical_feature", None))
+        self.categorical_feature = columns.pop("categorical_feature", None)
         self.documents = Documents.checked(X, y, self.queries, **columns)
         self.X, self.y = self.documents.X, self.documents.y
         self.qid = self.queries.ids[self.queries.index]

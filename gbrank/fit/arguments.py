@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import found_in
-from gbrank.common.checks import queries_needed, quoted, refuse_text
+from gbrank.common.checks import queries_needed, quoted
 from gbrank.common.collective import all_any
-from gbrank.common.plain import plain
 from gbrank.data.documents import VALIDATION, Documents, Labels
 from gbrank.data.feature_matrix import check_matrix, refuse_data_set
 from gbrank.data.feature_table import feature_table
@@ -20,14 +19,8 @@ TableLike: TypeAlias = Any
 Ids: TypeAlias = ArrayLike | Sequence[Any]
 
 
-def training_queries(
-    X: TableLike, y: ArrayLike, qid: Ids | None, group: ArrayLike | None
-) -> Queries:
-    """Return the queries to train on; refuse data without labels, queries or a second document."""
-    if y is None:
-        raise ValueError(
-            "y must hold one label per row: fit requires y to be passed, but the target y is None."
-        )
+def training_queries(X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Queries:
+    """Return the queries to train on; refuse data without any, and a single document."""
     if qid is None and group is None:
         raise queries_needed(
             "fit",
@@ -47,15 +40,14 @@ def n_documents(X: TableLike) -> int:
 
 def refuse_zero_weights(train: Documents) -> None:
     """Refuse weights of which none is positive."""
-    for name in ("sample_weight", "query_weight"):
-        weights = getattr(train, name)
+    columns = {
+        "sample_weight": train.sample_weight,
+        "query_weight": train.query_weight,
+        "sample_weight times query_weight": train.weights,
+    }
+    for name, weights in columns.items():
         if weights is not None and not all_any(weights.any()):
             raise ValueError(f"{name} must have a positive entry, got only zeros.")
-    if train.weights is not None and not all_any(train.weights.any()):
-        raise ValueError(
-            "sample_weight must be positive for a document whose query_weight is, got only "
-            "zeros there."
-        )
 
 
 def validation_documents(
@@ -95,9 +87,9 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
 
     `lists` are the arguments of `fit` that have one entry for each set.
     """
-    given = {name: values for name, values in lists.items() if values is not None}
+    lists = {name: values for name, values in lists.items() if values is not None}
     if eval_set is None:
-        for name in given:
+        for name in lists:
             raise ValueError(f"{name} needs eval_set=, got none.")
         return {}
     if not isinstance(eval_set, list):
@@ -107,16 +99,16 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
         refuse_data_set(pair, f"X in eval_set[{place}]")
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
-    if ("eval_qid" in given) == ("eval_group" in given):
+    if ("eval_qid" in lists) == ("eval_group" in lists):
         raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
-    for name, values in given.items():
+    for name, values in lists.items():
         if not is_list(values):
             raise TypeError(f"{name} must be a list, one entry per set, got {quoted(values)}.")
         if len(values) != len(eval_set):
             raise ValueError(
                 f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
-    columns = {name: given[argument] for name, argument in VALIDATION.items() if argument in given}
+    columns = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
     return {
         f"eval_set[{place}]: ": {
             "X": X,
@@ -132,17 +124,3 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
 def is_list(values: Any) -> bool:
     """Return whether something is a list, or an array or other sequence that serves as one."""
     return isinstance(values, Sequence) or (hasattr(values, "tolist") and np.ndim(values) > 0)
-
-
-def check_categorical(columns: Any) -> Sequence[int | str] | None:
-    """Return the columns of categories as a list."""
-    if columns is None:
-        return None
-    refuse_text(columns, "categorical_feature")
-    listed: list[Any] = plain(list(columns)) if is_list(columns) else [None]
-    if not all(type(column) in (int, str) for column in listed):
-        raise TypeError(
-            "categorical_feature must be a list of columns, by position or name, got "
-            f"{quoted(columns)}."
-        )
-    return listed

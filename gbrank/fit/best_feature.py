@@ -44,12 +44,12 @@ def best_feature(
     agreement = _agreement(rows)
     agreement[schema.categorical] = 0
     judge = bind_to_rows(measure, judged)
-    found = [
-        _alone(schema, column, int(np.sign(agreement[column])), judged.X, judge)
+    features = [
+        _single_feature(schema, column, int(np.sign(agreement[column])), judged.X, judge)
         for column in np.argsort(-np.abs(agreement), kind="stable")[:FEATURES].tolist()
         if agreement[column] != 0
     ]
-    return max(found, key=lambda each: np.nansum(each.values), default=None)
+    return max(features, key=lambda feature: np.nansum(feature.values), default=None)
 
 
 def _agreement(rows: Documents) -> Vector:
@@ -69,10 +69,10 @@ def _agreement(rows: Documents) -> Vector:
     return total
 
 
-def _alone(
+def _single_feature(
     schema: Schema, column: int, sign: int, X: Features, judge: MeasureOnRows
 ) -> SingleFeature:
-    """Return a column with what it is worth alone."""
+    """Return a column with its values on the judged queries."""
     values = judge.per_query(_scores(X, column, sign))
     return SingleFeature(schema.feature_names[column], column, sign, values)
 
@@ -84,17 +84,17 @@ def _scores(X: Features, column: int, sign: int) -> Vector:
     return values
 
 
-def lead(
+def difference_of(
     first: Vector, second: Vector, weights: Vector | None = None
 ) -> tuple[float, float, float]:
-    """Return how far the first is ahead on the mean query, and the ends of its 95% interval."""
+    """Return the mean difference of values by query, and the ends of its 95% interval."""
     weights = np.ones(len(first)) if weights is None else weights
     known = ~np.isnan(first - second) & (weights > 0)
     if known.sum() < 2:
         return np.nan, np.nan, np.nan
-    gains, share = (first - second)[known], weights[known] / weights[known].sum()
-    mean = share @ gains
-    variance = ((share * (gains - mean)) ** 2).sum() * len(gains) / (len(gains) - 1)
+    gains, shares = (first - second)[known], weights[known] / weights[known].sum()
+    mean = shares @ gains
+    variance = ((shares * (gains - mean)) ** 2).sum() * len(gains) / (len(gains) - 1)
     return mean, mean - WIDTH * np.sqrt(variance), mean + WIDTH * np.sqrt(variance)
 
 
@@ -118,14 +118,14 @@ def warn_if_behind(
         return
     measure = ranker._measures()[0].with_positions(schema)
     judge = bind_to_rows(measure, judged, ranker.n_jobs)
-    own = judge.per_query(scores)
+    values = judge.per_query(scores)[judge.queries]
     best = best_feature(schema, rows, judged, measure)
-    found = {} if best is None else {(best.column, best.sign): best}
+    features = {} if best is None else {(best.column, best.sign): best}
     baseline = baseline_column(ranker, schema)
     if baseline is not None:
-        found[baseline, 1] = _alone(schema, baseline, 1, judged.X, judge)
-    for each in found.values():
-        ends = lead(each.values[judge.queries], own[judge.queries], judge.weights)
+        features[baseline, 1] = _single_feature(schema, baseline, 1, judged.X, judge)
+    for each in features.values():
+        ends = difference_of(each.values[judge.queries], values, judge.weights)
         mean, low, high = (round(end, 4) + 0.0 for end in ends)  # no −0
         if mean >= 0:
             end = "largest" if each.sign > 0 else "smallest"

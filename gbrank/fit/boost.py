@@ -11,7 +11,7 @@ import numpy as np
 
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import GradientFunction
+from gbrank.boosters.interface import GradientFunction, State
 from gbrank.clicks import PositionReport
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
@@ -21,7 +21,7 @@ from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import check_categorical, refuse_zero_weights
+from gbrank.fit.arguments import refuse_zero_weights
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes
@@ -30,8 +30,7 @@ from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.gradients import derivatives_by_round
 from gbrank.fit.interrupted import as_part, kept
-from gbrank.fit.judging import judges_of, warn_of_equal_rows
-from gbrank.fit.loop import run_rounds
+from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_equal_rows
 from gbrank.fit.multiplier import Multiplier, own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, History, check_callbacks, stopping_of
@@ -42,28 +41,23 @@ from gbrank.objectives.objective_registry import get_objective
 def boost(
     ranker: BoostedRanker,
     tables: Sequence[Documents],
-    categorical_feature: Sequence[int | str] | None = None,
-    saved: Checkpoint | None = None,
-    callbacks: Sequence[Callback] | None = None,
+    categorical_feature: Sequence[int | str] | None,
+    saved: Checkpoint,
+    callbacks: Sequence[Callback] | None,
 ) -> FittedTrees:
     """Train a ranker on the documents of tables, the first to train on, the others to validate."""
-    settings = tree_settings(ranker, resumable=saved is not None)
+    settings = tree_settings(ranker, resumable=saved.file is not None)
     called = check_callbacks(callbacks)
     ranker._measures()  # which must be known
-    categorical = check_categorical(categorical_feature)
-    schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical)))
-    places = ["", *(f"eval_set[{place}]: " for place in range(len(tables) - 1))]
-    documents = [
-        with_features(ranker, schema, part, where)
-        for part, where in zip(tables, places, strict=True)
-    ]
+    schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical_feature)))
+    documents = [with_features(ranker, schema, part, i) for i, part in enumerate(tables)]
     refuse_zero_weights(documents[0])
     _refuse_together(ranker, schema, *documents)
     warn_of_equal_rows(documents[0])
-    if saved is not None:
+    if saved.file is not None:
         saved.expect(fit_hashes(ranker, schema, documents))
     train, *valid = _set_aside(ranker, documents, settings.seed)
-    return grow(ranker, settings, schema, train, valid, called, saved)
+    return grow(ranker, settings, schema, train, valid, saved, called)
 
 
 def grow(
@@ -72,8 +66,8 @@ def grow(
     schema: Schema,
     train: Documents,
     valid: Sequence[Documents],
+    saved: Checkpoint,
     callbacks: Sequence[Callback] = (),
-    saved: Checkpoint | None = None,
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
     hook, multipliers = _hook(ranker, train)
@@ -81,34 +75,14 @@ def grow(
     TRAINERS[ranker.booster].check(settings, schema)
     start, (train, *valid) = _started(ranker, schema, [train, *valid])
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
-    trees = replace(settings, n_jobs=threads, **chosen_trees(ranker, train.queries, start))
-    history = History() if saved is None else saved.history
-    if callbacks:
-        hook.watch = partial(setattr, hook, "gradients")
-    hook.sigma_of_round.update({} if saved is None else saved.sigmas)
-    judges = judges_of(
-        ranker._measures(),
-        train,
-        valid,
-        schema,
-        ranker.n_jobs,
-        stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, trees.learning_rate),
-        training="train" in history.results if history.done else ranker._shows,
-    )
+    chosen = chosen_trees(ranker, train.queries, start)
+    judges = _judges(ranker, schema, train, valid, chosen["learning_rate"], saved.history)
     positions = report_of_positions(train, ranker.position_model == "free")
-    trainer = _trainer(ranker, train, valid, schema, trees, positions, saved)
+    settings = replace(settings, n_jobs=threads, **chosen)
+    trainer = _trainer(ranker, train, valid, schema, settings, positions, saved.state)
     with closing(trainer):
-        run_rounds(
-            trainer,
-            partial(_grow_tree, trainer, derivatives),
-            ranker.n_estimators,
-            judges,
-            hook,
-            history=history,
-            callbacks=[*multipliers, *callbacks],
-            keep=None if saved is None else partial(saved.keep, trainer, hook.sigma_of_round),
-            progress=ranker._shows,
-        )
+        called: list[Callback] = [*multipliers, *callbacks]
+        history = _rounds(ranker, trainer, derivatives, judges, hook, saved, called)
         model = kept(trainer.finish, history.best_round)
         judged = valid[judges.place : judges.place + 1]
         scores = kept(_final_scores, model, trainer, judged, schema, threads)
@@ -124,13 +98,11 @@ def grow(
         model=model,
         booster=ranker.booster,
         init=start,
-        learning_rate=trees.learning_rate,
-        colsample=trees.colsample,
-        extra_trees=trees.extra_trees,
         position_bias=biases,
         position_report=positions,
         progress=hook.stages[-1].progress(history.best_round),
         data=_sizes(train, valid),
+        **chosen,
         **history.published(hook.sigma_of_round),
     )
 
@@ -151,6 +123,47 @@ def _hook(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list[M
     return hook, multipliers
 
 
+def _judges(
+    ranker: BoostedRanker,
+    schema: Schema,
+    train: Documents,
+    valid: Sequence[Documents],
+    rate: float,
+    history: History,
+) -> Judges:
+    """Return the measures of the rounds, and when they end them."""
+    measures, patience = ranker._measures(), ranker.early_stopping_rounds
+    stopping = stopping_of(patience, ranker.n_estimators, rate)
+    training = "train" in history.results if history.done else ranker._shows
+    return judges_of(measures, train, valid, schema, ranker.n_jobs, stopping, training=training)
+
+
+def _rounds(
+    ranker: BoostedRanker,
+    trainer: Trainer,
+    derivatives: Callable[[int], GradientFunction],
+    judges: Judges,
+    hook: GradientHook,
+    saved: Checkpoint,
+    callbacks: Sequence[Callback],
+) -> History:
+    """Train the rounds that a checkpoint leaves, or all."""
+    hook.sigma_of_round.update(saved.sigmas)
+    if callbacks:
+        hook.watch = partial(setattr, hook, "gradients")
+    return run_rounds(
+        trainer,
+        lambda round: trainer.step(derivatives(round)),
+        ranker.n_estimators,
+        judges,
+        hook,
+        saved.history,
+        callbacks=callbacks,
+        keep=partial(saved.keep, trainer, hook.sigma_of_round),
+        progress=ranker._shows,
+    )
+
+
 def _trainer(
     ranker: BoostedRanker,
     train: Documents,
@@ -158,22 +171,14 @@ def _trainer(
     schema: Schema,
     settings: TreeSettings,
     positions: PositionReport | None,
-    saved: Checkpoint | None,
+    state: State | None,
 ) -> Trainer:
     """Return the booster, ready to grow its next tree, which learns biases of positions, too."""
-    state = None if saved is None else saved.state
     trainer: Trainer = TRAINERS[ranker.booster](train, valid, schema, settings, state)
     if positions is None or train.position is None:
         return trainer
-    told = np.where(ranker.position_model == "free", 1.0, positions.told)
-    return DebiasedTrainer(trainer, train.position, told, settings.learning_rate, state)
-
-
-def _grow_tree(
-    trainer: Trainer, derivatives: Callable[[int], GradientFunction], round: int
-) -> None:
-    """Grow the tree of a round."""
-    trainer.step(derivatives(round))
+    trust = np.where(ranker.position_model == "free", 1.0, positions.told)
+    return DebiasedTrainer(trainer, train.position, trust, settings.learning_rate, state)
 
 
 def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) -> None:
@@ -224,7 +229,9 @@ def _started(
         # A copy, which another fit of `init` leaves as it is.
         return None if is_start_name(init) else copy(init), documents
     start = regression_of(ranker)
-    fitted = as_part(lambda: grow(start, tree_settings(start), schema, documents[0], []))
+    fitted = as_part(
+        lambda: grow(start, tree_settings(start), schema, documents[0], [], Checkpoint())
+    )
     start._publish(fitted)
     threads = usable_threads(ranker.n_jobs)
     scores = [fitted.model.predict(part.X, schema, threads) for part in documents]

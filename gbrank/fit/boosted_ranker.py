@@ -68,7 +68,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
 
 
 def is_start_name(init: object) -> bool:
-    """Say whether an `init` is one of the words that it may be, or None."""
+    """Return whether an `init` is one of the words that it may be, or None."""
     return init is None or (isinstance(init, str) and init in ("regression", "zero"))
 
 
@@ -77,21 +77,21 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
 
     What follows from the size of the data, where it is not given, is replaced when this is known.
     """
-    given = checked_fields(ranker)
+    params = checked_fields(ranker)
     if ranker.extra_trees and ranker.booster != "lightgbm":
         raise ArgumentError(
             "extra_trees", f"must be False or None with booster={ranker.booster!r}, which has none"
         )
-    own = ("num_leaves", "max_depth", "min_child_samples", "reg_lambda")
+    names = ("num_leaves", "max_depth", "min_child_samples", "reg_lambda")
     return TreeSettings(
-        **{name: given[name] for name in own},
-        learning_rate=given["learning_rate"] or 1.0,
-        colsample=given["colsample"] or 1.0,
-        subsample=given["subsample"] if ranker.subsample_by == "document" else 1.0,
+        **{name: params[name] for name in names},
+        learning_rate=params["learning_rate"] or 1.0,
+        colsample=params["colsample"] or 1.0,
+        subsample=params["subsample"] if ranker.subsample_by == "document" else 1.0,
         extra_trees=ranker.booster == "lightgbm" and ranker.extra_trees is not False,
-        seed=all_gather(given["random_state"])[0],
-        n_jobs=usable_threads(given["n_jobs"]),
-        params=given["booster_params"],
+        seed=all_gather(params["random_state"])[0],
+        n_jobs=usable_threads(params["n_jobs"]),
+        params=params["booster_params"],
         early_stopping=ranker.early_stopping_rounds is not None,
         resumable=resumable,
     )

@@ -36,9 +36,14 @@ NOT_HASHED = ("init", "n_jobs", "verbose", "baseline")
 
 
 class Checkpoint:
-    """The checkpoint of one fit: what a folder holds of it, and what is written there."""
+    """The checkpoint of one fit: what a folder holds of it, and what is written there; or none."""
 
-    def __init__(self, folder: str | os.PathLike[str], every: int) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None = None, every: int = 50) -> None:
+        self.file: Path | None = None
+        self.history, self.sigmas = History(), dict[int, float]()
+        self.state: State | None = None  # of the booster; None before the first round
+        if folder is None:
+            return
         demand = "must be the path of a folder or None"
         if not isinstance(folder, str | os.PathLike):
             raise ArgumentTypeError("checkpoint", demand, quoted(folder))
@@ -46,20 +51,18 @@ class Checkpoint:
             raise ArgumentError("checkpoint", demand, "''")
         refuse_remote(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
-        self._file = Path(folder) / FILE
+        self.file = Path(folder) / FILE
         self.hashes: Mapping[str, str] = {}  # of all that the model of this fit depends on
         self._stored: Mapping[str, str] = {}  # those in the file
-        self.history, self.sigmas = History(), dict[int, float]()
-        self.state: State | None = None  # of the booster; None before the first round
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self.file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             message = f"checkpoint must be a folder to write to: {error.strerror}"
             raise type(error)(error.errno, message, str(folder)) from None
-        for leftover in self._file.parent.glob(f".{FILE}.*.tmp"):  # of a fit killed while it wrote
+        for leftover in self.file.parent.glob(f".{FILE}.*.tmp"):  # of a fit killed while it wrote
             leftover.unlink(missing_ok=True)
-        if self._file.exists():
-            self._read()
+        if self.file.exists():
+            self._read(self.file)
         if len(set(all_gather(self.history.done))) > 1:  # workers were lost while writing
             self.history, self.sigmas, self.state = History(), {}, None
 
@@ -70,7 +73,7 @@ class Checkpoint:
         if changed and self.state is not None:
             raise ArgumentError(
                 "checkpoint",
-                f"must be of the same fit: in {self._file}, these were others: "
+                f"must be of the same fit: in {self.file}, these were others: "
                 f"{', '.join(sorted(changed))}",
                 hint=" Pass what was passed then, choose another folder, or delete the file.",
             )
@@ -79,7 +82,7 @@ class Checkpoint:
         self, trainer: Trainer, sigmas: Mapping[int, float], history: History, now: bool
     ) -> None:
         """Write the fit after a round, if a checkpoint is due or asked for."""
-        if not now and history.done % self._every:
+        if self.file is None or (not now and history.done % self._every):
             return
         state = trainer.state()
         description = {
@@ -89,12 +92,12 @@ class Checkpoint:
             "sizes": {name: len(content) for name, content in state.items()},
         }
         rest = b"\n".join([json.dumps(description).encode(), b"".join(state.values())])
-        replace_file(self._file, b"\n".join([_digest(rest), rest]))
+        replace_file(self.file, b"\n".join([_digest(rest), rest]))
 
-    def _read(self) -> None:
-        digest, _, rest = self._file.read_bytes().partition(b"\n")
+    def _read(self, file: Path) -> None:
+        digest, _, rest = file.read_bytes().partition(b"\n")
         if digest != _digest(rest):
-            raise ArgumentError("checkpoint", f"is damaged: delete {self._file} to begin anew")
+            raise ArgumentError("checkpoint", f"is damaged: delete {file} to begin anew")
         head, _, body = rest.partition(b"\n")
         description = json.loads(head)
         history = History(**description["history"])

@@ -1,4 +1,4 @@
-"""What a fit takes where its parameters leave it open, by the size of the data.
+"""Parameters chosen from the size of the training data.
 
 Chosen on validation queries: docs/defaults.md.
 """

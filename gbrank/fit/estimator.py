@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     class BaseEstimator:
-        """What rankers have of scikit-learn's, which has no types: slips would be hidden."""
+        """The methods of scikit-learn's base class that rankers use, with types."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             """Return the parameters."""
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
             """Set parameters."""
 
         def set_fit_request(self, **requests: bool | str | None) -> Self:
-            """Say what metadata routing passes to `fit`."""
+            """Set what metadata routing passes to `fit`."""
 
         def set_score_request(self, **requests: bool | str | None) -> Self:
-            """Say what it passes to `score`."""
+            """Set what it passes to `score`."""
 
         def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
         def __sklearn_tags__(self) -> Any: ...
@@ -266,7 +266,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         return np.array(self._fitted.schema.names, dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Say whether a fit has ended."""
+        """Return whether a fit has ended."""
         return self._published is not None
 
     @property
@@ -330,8 +330,9 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             if isinstance(value, BaseEstimator):
                 params[name] = _Shown(value)
         # scikit-learn breaks the lines of those only that have its own repr.
-        own = {"__repr__": BaseEstimator.__repr__}
-        return str(type(type(self).__name__, (type(self),), own)(**params).__repr__(N_CHAR_MAX))
+        methods = {"__repr__": BaseEstimator.__repr__}
+        shown = type(type(self).__name__, (type(self),), methods)(**params)
+        return str(shown.__repr__(N_CHAR_MAX))
 
 
 class _Shown:
@@ -356,7 +357,7 @@ def check_seed(state: int | np.random.RandomState | None, name: str = "random_st
 
 
 def check_verbose(verbose: object, name: str = "verbose") -> bool:
-    """Say whether a ranker shows what it does: 1 or True, but not 0, -1, False or None."""
+    """Return whether a ranker shows progress: for 1 or True, but not 0, -1, False or None."""
     if not isinstance(verbose, int | float | None):
         raise ArgumentTypeError(name, "must be 0 or 1", quoted(verbose))
     return verbose is not None and verbose > 0

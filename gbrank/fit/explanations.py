@@ -26,7 +26,7 @@ N_REASONS = 3
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Tabular):
-    """What each feature adds to the gap between two scores.
+    """Shares of each feature in the gap between two scores.
 
     They are of two documents, or of one and the mean of its query's. It is a table with a row for
     each feature, the largest share first: `to_pandas`, `to_markdown`, HTML in notebooks, and
@@ -78,7 +78,7 @@ class Explanation(Tabular):
         return f"{first:.4g} − {second:.4g}{mean} = {self.gap:+.4g}"
 
     def in_words(self) -> str:
-        """Say what speaks for either document most, or for and against one.
+        """Return the features that speak for either document most, or for and against one, as text.
 
         Each feature has its share of all that does.
 
@@ -90,7 +90,7 @@ class Explanation(Tabular):
         return f"{self._side(1, f'For {self.names[0]}')} {self._side(-1, against)}"
 
     def _side(self, sign: int, title: str) -> str:
-        """Say which features speak for one side."""
+        """Return the features that speak for one side, as text."""
         parts = [place for place in self.largest if sign * self.shares[place] > 0]
         total = float(np.abs(self.shares[parts]).sum())
         words = [
@@ -102,7 +102,7 @@ class Explanation(Tabular):
 
     def values(self, feature: int) -> list[str]:
         """Return the values of a feature, by its position, as texts."""
-        return [short(own[feature]) for own in (self.first, self.second) if own is not None]
+        return [short(row[feature]) for row in (self.first, self.second) if row is not None]
 
     @property
     def largest(self) -> list[int]:
@@ -116,7 +116,7 @@ class Explanation(Tabular):
             if values is not None:
                 head.insert(-1, apart(name, head))
                 columns.append(values)
-        rows = [[*(own[i] for own in columns), float(self.shares[i])] for i in self.largest]
+        rows = [[*(column[i] for column in columns), float(self.shares[i])] for i in self.largest]
         return Table(head, rows, caption=str(self))
 
 
@@ -194,7 +194,7 @@ class ExplainedRanker(BoostedRanker):
         query: object = None,
         docid: ArrayLike | None = None,
     ) -> Explanation:
-        """Say why a document is ranked high or low among those of its query.
+        """Explain the rank of a document among those of its query.
 
         The gap between its score and the mean score of its query's documents is split into what
         each feature adds to it: its share in the score (see `explain`), beside the mean share.
@@ -244,7 +244,7 @@ class ExplainedRanker(BoostedRanker):
         query: object = None,
         docid: ArrayLike | None = None,
     ) -> Explanation:
-        """Say why one document of a query is above another, or below.
+        """Explain why one document of a query is above another, or below.
 
         The gap of their scores is split into what each feature adds to it: the difference of its
         shares in both scores (see `explain`).
@@ -322,10 +322,10 @@ class ExplainedRanker(BoostedRanker):
             shares = fitted.model.contributions(features, fitted.schema, threads)
         if fitted.init is None:
             return shares
-        own, theirs = fitted.schema.feature_names, fitted.init._schema.feature_names
+        names, inner = fitted.schema.feature_names, fitted.init._schema.feature_names
         if None in (fitted.schema.names, fitted.init._schema.names):
-            theirs = own  # columns of an array are known by their order
-        shares[:, [*map(own.index, theirs), -1]] += fitted.init._shares(X)
+            inner = names  # columns of an array are known by their order
+        shares[:, [*map(names.index, inner), -1]] += fitted.init._shares(X)
         return shares
 
     def _values(self, X: Any) -> list[list[Any]]:

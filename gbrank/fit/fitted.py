@@ -1,4 +1,4 @@
-"""What a fit makes: one immutable structure, which `save` writes and `load` restores."""
+"""The results of a fit: one immutable structure, which `save` writes and `load` restores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def vector_of(values: list[float]) -> Vector:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fitted:
-    """What a fit publishes, all at once: one that does not end leaves what was there before it."""
+    """Results that a fit publishes at once: one that does not end leaves those before it."""
 
     schema: Schema
 
@@ -45,8 +45,8 @@ class Fitted:
     @classmethod
     def restored(cls: type[S], content: dict[str, Any], **others: Any) -> S:
         """Return what `to_json` has written, with the fields that it leaves out."""
-        given = {name: restore(content[name]) for name, restore in _restores(cls).items()}
-        return cls(**given, **others)
+        values = {name: restore(content[name]) for name, restore in _restores(cls).items()}
+        return cls(**values, **others)
 
 
 def _as_json(value: Any) -> Any:
@@ -79,7 +79,7 @@ class Published(Generic[T]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedRounds(Fitted):
-    """What is left of the rounds of a fit; the fields are described in `GBRanker`."""
+    """Results of the rounds of a fit, which are described in `GBRanker`."""
 
     best_iteration: int = saved(int)
     best_score: float = saved(float)
@@ -89,7 +89,7 @@ class FittedRounds(Fitted):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedTrees(FittedRounds):
-    """What a fit of a GBRanker makes."""
+    """Results of a fit of a GBRanker."""
 
     model: Model
     booster: str
@@ -99,9 +99,9 @@ class FittedTrees(FittedRounds):
         lambda biases: biases and {literal_eval(place): biases[place] for place in biases}
     )
     position_report: PositionReport | None = saved(
-        lambda given: given and PositionReport.restored(**given)
+        lambda report: report and PositionReport.restored(**report)
     )
     colsample: float = saved(float)
     extra_trees: bool = saved(bool)
-    progress: Progress | None = saved(lambda given: given and Progress(**given))
+    progress: Progress | None = saved(lambda progress: progress and Progress(**progress))
     data: dict[str, dict[str, int]] = saved(dict)

@@ -86,13 +86,13 @@ def refuse_theirs(callback: object) -> None:
 
 
 def _refuse(
-    owner: str, kind: str, given: Iterable[str], known: Collection[str], error: type[Exception]
+    owner: str, kind: str, names: Iterable[str], known: Collection[str], error: type[Exception]
 ) -> None:
     """Refuse the keywords that a function does not have, all at once."""
     words = HERE if "GBRanker" in owner else {}  # a linear ranker has little of others' words
     sentences: list[str] = []
     unknown: list[str] = []
-    for name in sorted(set(given) - set(known)):
+    for name in sorted(set(names) - set(known)):
         lacks = kind == "argument" and f"fit({name}=" in words.get(name, "")  # as Dask's fit may
         near = name if name in words or nearest(name, known) else nearest(name, words)
         if lacks or near is None or near not in words:

@@ -1,15 +1,90 @@
 """The boosting loop: rounds, measures, early stopping, progress; the same for every trainer."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
+from gbrank.boosters.bins import block_keys
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import Steps
+from gbrank.common.argument_error import found_in
+from gbrank.common.arrays import Vector
+from gbrank.common.checks import listed
+from gbrank.common.collective import all_gather, all_sum, n_workers
+from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
+from gbrank.data.documents import Documents
+from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
+from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
-from gbrank.fit.judging import Judges
-from gbrank.fit.rounds import Callback, History, Round, call_all
+from gbrank.fit.rounds import Callback, History, Round, Stopping, call_all
+from gbrank.measures.measure import Measure, bind_to_rows
+
+NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
+MANY = 0.1  # share of equal rows of which fits warn
+
+
+class Evaluation:
+    """Measures bound to one set of documents."""
+
+    def __init__(
+        self,
+        name: str,
+        documents: Documents,
+        schema: Schema,
+        measures: Sequence[Measure],
+        n_jobs: int | None,
+    ) -> None:
+        self.name = name
+        # Features have no names of columns.
+        placed = (measure.with_positions(schema) for measure in measures)
+        self._measures = [bind_to_rows(measure, documents, n_jobs) for measure in placed]
+        with found_in("" if name == "train" else f"{name}: "):
+            self.values(np.zeros(len(documents.y)))  # an undefined measure fails before training
+
+    def values(self, scores: Vector) -> dict[str, float]:
+        """Return the mean of each measure."""
+        return {str(item.measure): item.mean(scores) for item in self._measures}
+
+
+@dataclass(frozen=True, eq=False)
+class Judges:
+    """The measures of a fit: on the training documents, if asked for, and on validation sets."""
+
+    train: Evaluation | None = None
+    valid: Sequence[Evaluation] = ()
+    place: int = 0  # of the validation set that decides
+    stopping: Stopping | None = None
+
+    def record(self, history: History, trainer: Steps) -> dict[str, str]:
+        """Measure a round that was trained, and note the best; return texts for the bar."""
+        shown: dict[str, str] = {}
+        if self.train is not None:
+            values = self.train.values(trainer.train_scores())
+            shown |= history.record(self.train.name, values)
+        scores = trainer.valid_scores() if self.valid else []
+        for evaluation, current in zip(self.valid, scores, strict=True):
+            shown |= history.record(evaluation.name, evaluation.values(current))
+        with interrupts_held():
+            history.done += 1
+            if self.valid:
+                history.note_best(self.valid[self.place].name, self.stopping)
+        return shown
+
+    def kept_rounds(self, history: History) -> int:
+        """Return how many rounds the model would have if the fit ended now."""
+        return history.best_round if self.valid else history.done
+
+    def out_of_patience(self, history: History, begin: int) -> bool:
+        """Return whether too many rounds, from `begin` on, have passed without a new best one."""
+        if self.stopping is None or not self.valid:
+            return False
+        return history.done - max(history.best_round, begin) >= self.stopping.patience
 
 
 class Stages(Protocol):
@@ -32,12 +107,12 @@ def run_rounds(
     rounds: int,
     judges: Judges,
     stages: Stages,
-    *,
     history: History,
+    *,
     callbacks: Sequence[Callback] = (),
-    keep: Callable[[History, bool], None] | None = None,
+    keep: Callable[[History, bool], None] = lambda history, now: None,
     progress: bool = False,
-) -> None:
+) -> History:
     """Boost until the last round, a callback or Ctrl-C, or until validation stops improving.
 
     If validation stops improving in the start stage, the objective itself begins. `step` trains a
@@ -52,12 +127,11 @@ def run_rounds(
 
     def last_round() -> Round:
         round, best = history.done - 1, judges.kept_rounds(history)
-        sigma, results = stages.sigma_of_round[round], history.results
-        return Round(round, rounds, sigma, results, best, stages.gradients)
+        seen = stages.sigma_of_round[round], history.results, best, stages.gradients
+        return Round(round, rounds, *seen)
 
     bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
-    if keep is not None:
-        keep(history, True)
+    keep(history, True)
     try:
         if history.done:  # of a checkpoint: a callback may end the fit there again
             history.ended = call_all(callbacks, last_round())
@@ -71,17 +145,79 @@ def run_rounds(
             bar.set_postfix(shown, refresh=False)
             bar.update()
             history.ended = call_all(callbacks, last_round())
-            if keep is not None:
-                keep(history, finished())
+            keep(history, finished())
     except KeyboardInterrupt:
         if history.done == 0 or is_part():
             raise
         history.forget_unfinished()
-        warn_user(
-            f"Fit interrupted after {history.done} of {rounds} rounds: "
-            f"the model keeps {judges.kept_rounds(history)}.",
-            FitInterrupted,
-        )
+        done = f"Fit interrupted after {history.done} of {rounds} rounds"
+        warn_user(f"{done}: the model keeps {judges.kept_rounds(history)}.", FitInterrupted)
     finally:
         bar.close()
     history.best_round = judges.kept_rounds(history)
+    return history
+
+
+def judges_of(
+    measures: Sequence[Measure],
+    train: Documents,
+    valid: Sequence[Documents],
+    schema: Schema,
+    n_jobs: int | None,
+    stopping: Stopping | None,
+    *,
+    training: bool,
+) -> Judges:
+    """Bind measures to the training documents, if asked to, and to each validation set.
+
+    The first set that is not the training data decides.
+    """
+    for i, part in enumerate(valid):
+        for measure in measures:
+            if measure.label in train.labels and measure.label not in part.labels:
+                raise ValueError(
+                    f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
+                    f"{measure} is of, got {listed(part.labels)}."
+                )
+    on_train = Evaluation("train", train, schema, measures, n_jobs) if training else None
+    on_valid = [
+        Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
+    ]
+    held_out = [place for place, part in enumerate(valid) if not same_data(train, part)]
+    if not held_out and stopping is not None:
+        if valid:
+            warn_user(
+                "eval_set holds the training data alone, by which no fit stops or chooses a round: "
+                "the model has all of them. Pass other queries for early stopping."
+            )
+        stopping = None
+    return Judges(on_train, on_valid, next(iter(held_out), 0), stopping)
+
+
+def same_data(a: Documents, b: Documents) -> bool:
+    """Return whether two sets have equal documents, labels and sizes of queries, in any order."""
+    sizes = [(len(part.y), part.queries.n_queries) for part in (a, b)]
+    if len({*map(tuple, all_sum(np.array(sizes)).tolist())}) == 2:
+        return False
+    sums = []
+    for part in (a, b):
+        of_query = np.column_stack([part.y, part.queries.sizes[part.queries.index]])
+        keys = split_mix(block_keys(part.X) + row_keys(of_query), 0)
+        sums.append(sum(all_gather(int(keys.sum()))) % 2**64)
+    return sums[0] == sums[1]
+
+
+def warn_of_equal_rows(documents: Documents) -> None:
+    """Warn where many rows equal another one of their query, by a sample of the queries."""
+    if is_part() or n_workers() > 1:
+        return
+    queries = documents.queries
+    fraction = min(1.0, NUMBERS / max(1, np.prod(documents.X.shape)))
+    places = queries.subset(sampled(query_keys(queries.ids), fraction, 0, 0))[1]
+    keys = split_mix(block_keys(documents.X[places]), queries.index[places])
+    equal = 1 - len(np.unique(keys)) / len(keys)
+    if equal >= MANY:
+        warn_user(
+            f"{equal:.0%} of the rows equal another row of their query in all features: if these "
+            "are documents that are there twice, which then count twice, drop the duplicates."
+        )

@@ -50,14 +50,14 @@ class DebiasedTrainer:
         self,
         trainer: Trainer,
         positions: NDArray[np.float64],
-        told: Vector,
+        trust: Vector,  # the share of each position's effect that the log tells
         learning_rate: float,
         state: State | None,
     ) -> None:
         self._trainer = trainer
         self.train_scores, self.valid_scores = trainer.train_scores, trainer.valid_scores
         self.finish, self.close = trainer.finish, trainer.close
-        self._told, self._learning_rate = told, learning_rate
+        self._trust, self._learning_rate = trust, learning_rate
         self._places = places_of(positions)
         self._index = self._places.index
         self._biases = [np.zeros(len(self._places.names))]  # after each round
@@ -73,9 +73,9 @@ class DebiasedTrainer:
             gradient, curvature = derivatives(scores + bias[self._index])
             slope, weight = self._sums(gradient), self._sums(curvature)
             prior = PRIOR * weight.sum() / len(scores)
-            told, rest = self._told, (1 - self._told) * weight
-            step = told * (slope + prior * bias) + rest * bias
-            scale = told * (weight + prior) + rest
+            trust, rest = self._trust, (1 - self._trust) * weight
+            step = trust * (slope + prior * bias) + rest * bias
+            scale = trust * (weight + prior) + rest
             step[scale > 0] /= scale[scale > 0]  # 0 where no document has a curvature
             self._biases.append(bias - self._learning_rate * step)
             return gradient, curvature

@@ -85,7 +85,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return cls(model_of(saved).native, **saved["params"])
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Say that it is trained."""
+        """Return that it is trained."""
         return True
 
     def __sklearn_clone__(self) -> "PretrainedRanker":
@@ -95,8 +95,8 @@ class PretrainedRanker(BaseRanker[Fitted]):
 
 def as_pretrained(model: object) -> Any:
     """Return a trained model of LightGBM or XGBoost as a ranker, and anything else as it is."""
-    found = recognise(model)
-    return model if found is None else PretrainedRanker(found[1].native)
+    recognised = recognise(model)
+    return model if recognised is None else PretrainedRanker(recognised[1].native)
 
 
 def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRanker | None:
@@ -111,10 +111,10 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
 
 def _recognised(booster: object) -> tuple[str, Model]:
     """Return the name of the library that trained a booster, and its model."""
-    found = recognise(booster)
-    if found is None:
+    recognised = recognise(booster)
+    if recognised is None:
         raise TypeError(f"booster must be one of LightGBM or XGBoost, got {booster!r}.")
-    return found
+    return recognised
 
 
 def _readable(X: TableLike) -> TableLike:

@@ -30,7 +30,7 @@ HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
 
 @dataclass(frozen=True)
 class Round:
-    """What a callback is told after a round: ``GBRanker().fit(..., callbacks=[function])``.
+    """A round that has ended, for callbacks: ``GBRanker().fit(..., callbacks=[function])``.
 
     Parameters
     ----------

@@ -19,13 +19,14 @@ SHARE_OF_ROUNDS = 0.1
 
 
 def with_features(
-    ranker: BoostedRanker, schema: Schema, documents: Documents, where: str
+    ranker: BoostedRanker, schema: Schema, documents: Documents, place: int
 ) -> Documents:
     """Return documents with features in place of their table, and with the scores of a model.
 
-    That is the model that the ranker boosts from, unless it is to be trained.
+    That is the model that the ranker boosts from, unless it is to be trained. In place 0 are the
+    documents to train on.
     """
-    with found_in(where):
+    with found_in(f"eval_set[{place - 1}]: " if place else ""):
         features = replace(documents, X=schema.transform(documents.X))
         init: Any = ranker.init
         if init in (None, "zero"):

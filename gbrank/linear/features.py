@@ -11,8 +11,6 @@ from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
 
-LARGEST_FEATURE = 1e100  # sums of squares stay finite
-
 
 def weighted_sum(X: Features, coef: Vector) -> Vector:
     """Return the score of each row: its features times weights."""
@@ -39,20 +37,12 @@ def with_numbers(schema: Schema, documents: Documents, place: int | None = None)
 
 
 def _complete(matrix: Features) -> Features:
-    """Return features as float64; refuse missing and huge ones."""
-    values = matrix.data if sp.issparse(matrix) else matrix
-    if np.isnan(values).any():
+    """Return features as float64; refuse missing ones."""
+    if np.isnan(matrix.data if sp.issparse(matrix) else matrix).any():
         entries = sp.coo_matrix(matrix)
         first = int(np.argmax(np.isnan(entries.data)))
         raise ValueError(
-            f"X must not hold NaN for a linear ranker, got it in row {entries.row[first]}, "
-            f"column {entries.col[first]}. Fill it in, for example by "
-            "sklearn.impute.SimpleImputer."
-        )
-    largest = float(np.abs(values).max(initial=0))
-    if largest > LARGEST_FEATURE:
-        raise ValueError(
-            f"X must hold numbers of at most {LARGEST_FEATURE} for a linear ranker, got "
-            f"{largest}. Scale it, for example by sklearn.preprocessing.StandardScaler."
+            f"X must not hold NaN for a linear ranker, got it in row {entries.row[first]}, column "
+            f"{entries.col[first]}. Fill it in, for example by sklearn.impute.SimpleImputer."
         )
     return matrix.astype(np.float64, copy=False)

@@ -17,7 +17,7 @@ W = TypeVar("W", bound="FittedWeights")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedWeights(Fitted):
-    """What a fit of a linear ranker makes."""
+    """Results of a fit of a linear ranker."""
 
     coef: Vector = saved(vector_of)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,9 +26,8 @@ from gbrank.fit.arguments import (
 )
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
-from gbrank.fit.judging import judges_of, warn_of_equal_rows
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.fit.loop import run_rounds
+from gbrank.fit.loop import judges_of, run_rounds, warn_of_equal_rows
 from gbrank.fit.rounds import Callback, EvalsResult, History, Stopping, check_callbacks
 from gbrank.linear import solvers
 from gbrank.linear.features import learn_numbers, with_numbers
@@ -46,7 +46,7 @@ STEPS = {"cg": 13, "sgd": 200}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedSteps(FittedWeights, FittedRounds):
-    """What a fit of a LinearRanker makes."""
+    """Results of a fit of a LinearRanker."""
 
     init_coef: Vector = saved(vector_of)
 
@@ -216,7 +216,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         train = Documents.checked(
             X,
             y,
-            training_queries(X, y, qid, group),
+            training_queries(X, qid, group),
             sample_weight=sample_weight,
             query_weight=query_weight,
         )
@@ -242,17 +242,21 @@ class LinearRanker(LinearModel[FittedSteps]):
         if self.solver == "cg" and not objective.facts.closed_form:
             _refuse_weights_within_queries(rows)
         start = self._start(objective, rows)
-        move = self._move(objective, rows, self._center(start), n_steps, seed, n_jobs)
+        words: dict[str, Callable[[], Vector]] = {
+            "init": start.copy,
+            "zero": partial(np.zeros, len(start)),
+        }
+        center = _weights(self.center, "center", words, len(start))
+        move = self._move(objective, rows, center, n_steps, seed, n_jobs)
         unit = objective.facts.sigma_unit
         descent = solvers.Descent(move, rows, judged, [start], schedule, unit, n_steps)
-        history = History()
-        run_rounds(
+        history = run_rounds(
             descent,
             descent.step,
             n_steps,
             judges,
             descent,
-            history=history,
+            History(),
             callbacks=called,
             progress=params["verbose"],
         )
@@ -294,25 +298,18 @@ class LinearRanker(LinearModel[FittedSteps]):
         if not labels_differ(targets, rows.queries).any():
             raise nothing_to_learn(rows.queries)
         n_features = rows.X.shape[1]
-        if not isinstance(self.init, str):
-            start = check_finite(check_vector(self.init, "init", n_features), "init").copy()
-        elif check_choice(self.init, "init", ["regression", "zero"]) == "zero":
-            start = np.zeros(n_features)
-        else:
-            start = solvers.regression_on_gains(rows, targets, self.ridge, self.balanced)
+        learned = partial(solvers.regression_on_gains, rows, targets, self.ridge, self.balanced)
+        words: dict[str, Callable[[], Vector]] = {
+            "regression": learned,
+            "zero": partial(np.zeros, n_features),
+        }
+        start = _weights(self.init, "init", words, n_features)
         if objective.facts.needs_start and not start.any():
             raise ValueError(
                 f"init must not be zero with {objective}, whose gradient is zero where all "
                 "scores are equal."
             )
         return start
-
-    def _center(self, start: Vector) -> Vector:
-        """Return the weights to which the penalty pulls."""
-        if not isinstance(self.center, str):
-            return check_finite(check_vector(self.center, "center", len(start)), "center").copy()
-        choice = check_choice(self.center, "center", ["init", "zero"])
-        return start if choice == "init" else np.zeros_like(start)
 
     def _move(
         self,
@@ -332,6 +329,15 @@ class LinearRanker(LinearModel[FittedSteps]):
             return lambda coef, sigma, round: coef
         loss = solvers.linear_loss(objective, rows, center, self.reg_lambda, n_jobs)
         return solvers.conjugate_gradient(loss, self.max_iter, self.tol)
+
+
+def _weights(
+    weights: str | ArrayLike, name: str, words: Mapping[str, Callable[[], Vector]], n_features: int
+) -> Vector:
+    """Return weights of the user's, or those that a word stands for."""
+    if isinstance(weights, str):
+        return words[check_choice(weights, name, list(words))]()
+    return check_finite(check_vector(weights, name, n_features), name).copy()
 
 
 def _targets(objective: Objective, rows: Documents) -> Vector:

@@ -27,15 +27,9 @@ ROUNDING = 1e-12  # a ranking of measured loss up to this is perfect
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedPerceptron(FittedWeights):
-    """What SLAMPerceptron has learned."""
+    """Results of the queries that SLAMPerceptron has seen."""
 
     cumulative_loss: Vector = saved(vector_of)
-
-    @classmethod
-    def of_nothing(cls, schema: Schema) -> FittedPerceptron:
-        """Return where learning begins."""
-        zeros = np.zeros(schema.n_features)
-        return cls(schema=schema, coef=zeros, cumulative_loss=np.empty(0))
 
 
 @explains_parameters
@@ -119,11 +113,11 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         ValueError, TypeError
             If an argument is not usable; the message names it.
         """
-        train = Documents.checked(X, y, training_queries(X, y, qid, group))
+        train = Documents.checked(X, y, training_queries(X, qid, group))
         bound, rounds = self._bound(), int(self.max_iter)
         schema = learn_numbers(X)
         rows = with_numbers(schema, train)
-        learned = FittedPerceptron.of_nothing(schema)
+        learned = _untrained(schema)
         for _ in range(rounds):
             learned = self._learn(learned, rows, bound)
         return self._publish(learned)
@@ -156,7 +150,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         [1.0, -1.0]
         """
         bound = self._bound()
-        learned = self._published or FittedPerceptron.of_nothing(learn_numbers(X))
+        learned = self._published or _untrained(learn_numbers(X))
         queries = Queries.resolve(n_documents(X), qid, group)
         rows = with_numbers(learned.schema, Documents.checked(X, y, queries))
         return self._publish(self._learn(learned, rows, bound))
@@ -169,7 +163,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         return SLAM(self._measures()[0], margin=self.margin, smooth=False)
 
     def _learn(self, learned: FittedPerceptron, rows: Documents, bound: SLAM) -> FittedPerceptron:
-        """Return what is known after some queries more."""
+        """Learn from some queries more."""
         (measure,) = self._measures()
         coef, losses = learned.coef, []
         for part in rows.each_query():
@@ -186,3 +180,9 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         before = learned.cumulative_loss
         total = np.append(before, before[-1:].sum() + np.cumsum(losses))
         return replace(learned, coef=coef, cumulative_loss=total)
+
+
+def _untrained(schema: Schema) -> FittedPerceptron:
+    """Return weights of 0."""
+    zeros = np.zeros(schema.n_features)
+    return FittedPerceptron(schema=schema, coef=zeros, cumulative_loss=np.empty(0))

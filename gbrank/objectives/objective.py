@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -268,6 +269,11 @@ class BoundObjective:
     runner: Evaluator
     weights: Vector  # of each document, its query's weight in it; or empty
     query_weight: Vector | None
+
+    @cached_property
+    def mean_weight(self) -> float:
+        """The mean weight of a document, over all workers; 1 without weights."""
+        return order_free_mean(self.weights, len(self.weights)) if self.weights.size else 1.0
 
     def loss(self, scores: ArrayLike, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,).

@@ -164,9 +164,9 @@ def test_columns_of_a_fold() -> None:
     ("columns", "message"),
     [
         ({"sample_weight": [1.0]}, "sample_weight must have one entry per document"),
-        ({"weights": [1.0]}, "unknown argument 'weights'"),
-        ({"eval_set": [(X, Y)], "eval_qid": [QID]}, "eval_set must be a part of the folds"),
-        ({"group": [8] * 12}, "give either qid or group, not both"),
+        ({"weights": [1.0]}, "unexpected keyword argument 'weights'"),
+        ({"eval_set": [(X, Y)], "eval_qid": [QID]}, "unexpected keyword argument 'eval_set'"),
+        ({"group": [8] * 12}, "unexpected keyword argument 'group'"),
     ],
 )
 def test_bad_columns(columns: dict[str, Any], message: str) -> None:

@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.fit.judging import Judges
-from gbrank.fit.loop import run_rounds
+from gbrank.fit.loop import Judges, run_rounds
 from gbrank.fit.rounds import History, Stopping
 
 SIGMAS = dict.fromkeys(range(12), 1.0)
@@ -18,7 +17,7 @@ SIGMAS = dict.fromkeys(range(12), 1.0)
 
 def stages(begin: int = 0, **others: Any) -> Any:
     """Return stages whose objective begins in a round."""
-    return SimpleNamespace(begin=begin, sigmas=SIGMAS, gradients=None, **others)
+    return SimpleNamespace(begin=begin, sigma_of_round=SIGMAS, gradients=None, **others)
 
 
 class Replay:
@@ -67,7 +66,7 @@ def test_the_best_round(
 ) -> None:
     steps: Any = Replay(values)
     judges, history = Judges(valid=[steps], stopping=stopping), History()
-    run_rounds(steps, steps.step, len(values), judges, stages(), history=history)
+    run_rounds(steps, steps.step, len(values), judges, stages(), history)
     assert (history.best_round, history.done) == (best, done)
     assert history.best_value == values[best - 1]
 
@@ -77,7 +76,7 @@ def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) 
     """The best round is in the start, which is not long enough to be ended by it."""
     steps: Any = Replay([0.9] + 11 * [0.1])
     judges, history = Judges(valid=[steps], stopping=Stopping(3)), History()
-    run_rounds(steps, steps.step, 12, judges, stages(begin=begin), history=history)
+    run_rounds(steps, steps.step, 12, judges, stages(begin=begin), history)
     assert (history.best_round, history.done) == (1, done)
 
 
@@ -92,7 +91,7 @@ def test_a_start_had_ended_before_the_checkpoint() -> None:
 
     hook = stages(begin=3, end_start=end_start)
     history = History(done=4, start_ended=3)
-    run_rounds(steps, steps.step, 12, Judges(), hook, history=history)
+    run_rounds(steps, steps.step, 12, Judges(), hook, history)
     assert (history.done, ends) == (6, [3])
 
 

@@ -23,7 +23,7 @@ from gbrank.data.schema import Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.evaluation.statistics import JudgedValues
 from gbrank.fit.arguments import Ids
-from gbrank.fit.best_feature import best_feature, lead
+from gbrank.fit.best_feature import best_feature, difference_of
 from gbrank.fit.estimator import BaseRanker
 from gbrank.measures.judges import both_values, queries_of_people, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -247,7 +247,7 @@ def _facts(judged: ReportData) -> list[Fact]:
         ends = _interval(means.difference_low[0], means.difference_high[0], "+.4f")
         facts.append((number(means.difference[0], "+.4f"), f"against {other.name}", ends))
     if judged.best is not None:
-        mean, low, high = lead(judged.main[0], judged.best.values)
+        mean, low, high = difference_of(judged.main[0], judged.best.values)
         feature = f"against {name(judged.best.name)} alone, the best feature here"
         facts.append((number(mean, "+.4f"), feature, _interval(low, high, "+.4f")))
     if judged.both:
