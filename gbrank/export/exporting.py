@@ -14,7 +14,7 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, quoted
 from gbrank.common.files import replace_file
-from gbrank.data.feature_matrix import as_dense
+from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.export.elasticsearch import Extractors
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.formats import Format, format_of
@@ -174,7 +174,7 @@ def verify_export(
     """
     chosen = format_of(format)
     forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
-    rows = None if X is None else as_dense(ranker._schema.transform(X))
+    rows = None if X is None else ranker._schema.transform(X)
     return verified(Path(path).read_bytes(), forest, chosen, predict, rows)
 
 
@@ -204,7 +204,7 @@ def exportable(
 
 
 def verified(
-    content: bytes, forest: Forest, format: Format, predict: Predict, X: Matrix | None = None
+    content: bytes, forest: Forest, format: Format, predict: Predict, X: Features | None = None
 ) -> Verification:
     """Compare the trees of a file with a forest, and their sums with the scores of rows."""
     try:
@@ -220,16 +220,17 @@ def verified(
     if wrong := [n for n, (a, b) in enumerate(zip(held.trees, trees, strict=True), 1) if a != b]:
         demand = f"must have the ranker's trees, of which tree {wrong[0]} is another"
         raise ArgumentError("path", demand)
-    rows = rows_beside(held, format.precision, N_ROWS)
-    if X is not None:
-        clipped = np.clip(X, -format.largest, format.largest)
-        rows = np.concatenate([rows, clipped.astype(format.precision)])
-    rows[np.abs(rows) <= LIGHTGBM_ZERO] = 0.0
-    return _compared(rows, forest, held, predict)
+    results = [_compared(rows_beside(held, format.precision, N_ROWS), forest, held, predict)]
+    for block in () if X is None else dense_blocks(X):
+        rows = np.clip(block, -format.largest, format.largest).astype(format.precision)
+        results.append(_compared(rows, forest, held, predict))
+    worst = max(results, key=lambda result: result.difference)
+    return replace(worst, n_rows=sum(result.n_rows for result in results))
 
 
 def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> Verification:
     """Return how far the sums of trees are from scores; refuse more than rounding explains."""
+    rows[np.abs(rows) <= LIGHTGBM_ZERO] = 0.0
     known = rows.copy()  # to the ranker, unknown categories are missing
     for column, categories in forest.categories.items():
         known[known[:, column] >= len(categories), column] = np.nan

@@ -1,6 +1,7 @@
 """Sparse features: no whole copy of them as an array, and the same bits as from one."""
 
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker
+from gbrank import GBRanker, export_model
+from gbrank.export import verify_export
 
 N, WIDTH = 40_000, 500  # 160 MB as an array
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
@@ -36,10 +38,9 @@ def test_memory(booster: str) -> None:
     ranker.importances()
     ranker.predictor().predict(X)
     ranker.explain_document(X[:20], 0)
-    if booster == "lightgbm":
-        first = np.arange(N) < N // 2
-        valid = {"eval_set": [(X[~first], y[~first])], "eval_qid": [qid[~first]]}
-        ranker.fit(X[first], y[first], qid=qid[first], **valid)  # compared with single features
+    first = np.arange(N) < N // 2
+    valid = {"eval_set": [(X[~first], y[~first])], "eval_qid": [qid[~first]]}
+    ranker.fit(X[first], y[first], qid=qid[first], **valid)  # compared with single features
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.6 * 8 * N * WIDTH
@@ -65,3 +66,36 @@ def test_the_same_bits(booster: str, n: int, width: int, params: dict[str, Any])
         ranker._model.contributions(own[:50], ranker._schema, 1),
         ranker._model.contributions(own[:50].toarray(), ranker._schema, 1),
     )
+
+
+@boosters
+def test_validation_sets(booster: str) -> None:
+    """Scores of sparse ones are those of arrays, with initial scores and rescaled trees too."""
+    X, y, qid = sparse(2000, 30, 3000)
+    init = np.random.default_rng(0).normal(size=len(y))
+    for params in ({}, {"boosting" if booster == "lightgbm" else "booster": "dart"}):
+        ranker = GBRanker("ranknet", booster=booster, n_estimators=4, n_jobs=1, random_state=0,
+                          booster_params=params, eval_metric=["ndcg@10", "ap"])  # fmt: skip
+        curves = []
+        for table in (X, X.toarray()):
+            first, rest = (table[:1000], y[:1000]), (table[1000:], y[1000:])
+            ranker.fit(
+                *first, qid=qid[:1000], eval_set=[rest], eval_qid=[qid[1000:]],
+                init_score=init[:1000], eval_init_score=[init[1000:]],
+            )  # fmt: skip
+            curves.append(ranker.evals_result_["valid_0"])
+        assert curves[0] == curves[1]
+
+
+def test_memory_of_verification(tmp_path: Path) -> None:
+    """Rows on which an export is compared are not an array all at once."""
+    X, y, qid = sparse(N, WIDTH, 80_000)
+    ranker = GBRanker("ranknet", n_estimators=2, n_jobs=1, random_state=0)
+    ranker.fit(X[:2000], y[:2000], qid=qid[:2000])
+    export_model(ranker, tmp_path / "model.json", "opensearch", missing_as_zero=True)
+    tracemalloc.start()
+    found = verify_export(ranker, tmp_path / "model.json", "opensearch", X=X, missing_as_zero=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.n_rows > N
+    assert peak < 0.9 * 8 * N * WIDTH

@@ -13,7 +13,7 @@ from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import BoosterError
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features, as_dense, dense_blocks
+from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.data.schema import Schema
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
@@ -28,8 +28,10 @@ def as_matrix(
 ) -> xgb.DMatrix:
     """Return features with any initial scores."""
     options, margin = _options(schema, n_jobs), _margin(init_score)
+    if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
+        X = X.astype(np.float32).toarray()
     with translated(NOT_HELD, BoosterError):
-        matrix = xgb.DMatrix(as_dense(X), **options)
+        matrix = xgb.DMatrix(X, **options)
         matrix.set_info(base_margin=margin)
     return matrix
 
@@ -86,6 +88,33 @@ class _Blocks(xgb.DataIter):
         if block is not None:
             input_data(data=block, **self._options)
         return block is not None
+
+
+class SparseScores:
+    """Scores of sparse rows, to which new trees are added: XGBoost would keep an array of rows."""
+
+    def __init__(self, rows: Documents) -> None:
+        margin = _margin(rows.init_score)
+        self._X, self._n_rounds = rows.X, 0
+        self._scores = np.zeros(len(rows.y), np.float32)
+        if margin is not None:
+            self._scores[:] = margin
+
+    def by(self, booster: xgb.Booster) -> Vector:
+        """Return the scores by all trees of a booster."""
+        rounds, row = (self._n_rounds, booster.num_boosted_rounds()), 0
+        for block in dense_blocks(self._X):
+            part = self._scores[row : row + len(block)]
+            part[:] = booster.inplace_predict(
+                block.astype(np.float32),
+                iteration_range=rounds,
+                predict_type="margin",
+                base_margin=part,
+                validate_features=False,
+            )
+            row += len(block)
+        self._n_rounds = rounds[1]
+        return self._scores.astype(np.float64)
 
 
 def _margin(init_score: Vector | None) -> Vector | None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 import xgboost as xgb
 
 from gbrank.boosters.interface import (
@@ -17,7 +18,7 @@ from gbrank.boosters.interface import (
     single_precision,
 )
 from gbrank.boosters.xgboost import check_threads, translated
-from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
+from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
 from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Single, Vector
@@ -58,10 +59,13 @@ class XGBoostTrainer:
         user = self.check(settings, schema)
         self._train = training_matrix(train, schema, settings)
         self._valid = [
-            as_matrix(rows.X, schema, settings.n_jobs, rows.init_score) for rows in valid
+            SparseScores(rows)
+            if sp.issparse(rows.X) and kind != "dart"
+            else as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
+            for rows in valid
         ]
         with self._translated(REFUSED):
-            self._booster = xgb.Booster(params, [self._train, *self._valid])
+            self._booster = xgb.Booster(params, [self._train])
             if state is not None:
                 self._booster.load_model(bytearray(state["model"]))
             self._booster.set_param(params | user)
@@ -98,7 +102,10 @@ class XGBoostTrainer:
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
-        return [self._scores(data) for data in self._valid]
+        return [
+            data.by(self._booster) if isinstance(data, SparseScores) else self._scores(data)
+            for data in self._valid
+        ]
 
     @property
     def done(self) -> int:
