@@ -28,6 +28,9 @@ __all__ = ["PositionReport", "clicks_to_labels", "position_report"]
 # context's eta and rate.
 CURVE, DEVIATION, CONTEXT, RATE = 1.0, 0.3, 0.5, 1.0
 STEPS = 100
+MOST_PLACES = 500  # that are told apart: the time grows with the cube of their number
+# Of more, positions from 100 on share a place with those up to 2% further down.
+STARTS = np.unique([*range(1, 100), *np.ceil(100 * 1.02 ** np.arange(1500))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +43,18 @@ class PlacesShown:
     prior: Matrix  # covariance of their biases
 
 
+def merged(position: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return positions, a column each; of too many, those far down as the first of their place."""
+    if len(np.unique(position, axis=0)) <= MOST_PLACES:
+        return position
+    starts = STARTS[np.searchsorted(STARTS, position[:, 0], side="right") - 1]
+    return np.column_stack([starts, position[:, 1:]])
+
+
 def places_of(position: NDArray[np.float64]) -> PlacesShown:
     """Return the places of checked positions."""
     columns = position.reshape(len(position), -1)
-    names, index = np.unique(columns, axis=0, return_inverse=True)
+    names, index = np.unique(merged(columns), axis=0, return_inverse=True)
     curve, contexts = np.log(names[:, 0]), names[:, 1:]
     prior = DEVIATION**2 * np.eye(len(names)) + CURVE**2 * np.outer(curve, curve)
     same = (contexts[:, None] == contexts).all(axis=2)
@@ -61,7 +72,8 @@ class PositionReport(Tabular):
     Parameters
     ----------
     positions : list of int or tuple
-        The positions, in order; with contexts, tuples of the position and its context.
+        The positions, in order; with contexts, tuples of the position and its context. Of more than
+        500, those from 100 on share one with those up to 2% further down, which is the first.
     shown, clicked : list of float
         How many documents were shown there, and how many of them were clicked.
     bias : list of float
@@ -316,6 +328,7 @@ def clicks_to_labels(
     grouped = log.groupby(["query", "document"], sort=False, dropna=False, observed=True)
     if attention is None:
         attention = position_report(grouped.ngroup(), position, clicks).attention
+        position = merged(position[:, np.newaxis])[:, 0]
     elif not isinstance(attention, Mapping):
         demand = "must be a dict of position to number"
         raise ArgumentTypeError("attention", demand, quoted(attention))

@@ -349,3 +349,22 @@ def test_where_a_log_tells_nothing_a_fit_is_naive() -> None:
     assert naive.position_report_ is None
     assert set(ranker.position_bias_.values()) == {0}
     assert free.position_bias_[10] < -0.1
+
+
+def test_many_positions_share_places_far_down() -> None:
+    """A log of deep scrolling, of some thousands, takes no minute; up to 500 are told apart."""
+    for n, wanted in ((500, [*range(1, 501)]), (3000, None)):
+        position = np.repeat(np.arange(1, n + 1), 2)
+        clicks = np.random.default_rng(0).random(2 * n) < 3 / (2 + position)
+        report = position_report(np.tile(np.arange(2), n), position, clicks)
+        assert wanted is None or report.positions == wanted
+    steps = np.diff(report.positions)
+    assert report.positions[:100] == [*range(1, 101)]
+    assert (steps[:99] == 1).all()
+    assert (steps[100:] <= 1 + 0.02 * np.array(report.positions[100:-1])).all()
+    assert sum(report.shown) == 6000
+    log = pd.DataFrame(
+        {"query": 1, "document": position % 7, "position": position, "click": clicks}
+    )
+    labels = clicks_to_labels(log)
+    assert labels["shown"].sum() == 6000
