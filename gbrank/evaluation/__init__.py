@@ -1,9 +1,12 @@
 """Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
 
 from gbrank.data.splitting import Fold, LetorFolds, QueryKFold, QueryTimeSeriesSplit
-from gbrank.evaluation.compared_scores import compare_scores
+from gbrank.evaluation.comparing import (
+    compare_rankers,
+    compare_scores,
+    cross_validate_rankers,
+)
 from gbrank.evaluation.comparison import Comparison
-from gbrank.evaluation.cross_validation import compare_rankers, cross_validate_rankers
 from gbrank.evaluation.dataset import Dataset, LabelledDocuments
 from gbrank.evaluation.power import how_many_queries
 from gbrank.evaluation.query_values import QueryValues

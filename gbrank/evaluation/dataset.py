@@ -88,12 +88,8 @@ class Dataset:
         docid: ArrayLike | None = None,
         **columns: Any,
     ) -> None:
-        if not isinstance(name, str) or not name:
-            raise ArgumentError("name", "must be a text that is not empty", quoted(name))
         if X is None:
             raise ArgumentError("X", "must hold one row of features per document", "None")
-        if y is None:
-            raise ArgumentError("y", "must hold one label per row", "None")
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
@@ -151,10 +147,6 @@ class Dataset:
         first = chosen[queries.order[queries.offsets[:-1]]]  # row of each query
         return self.documents.take(chosen, queries, self.queries.index[first])
 
-    def queries_of(self, chosen: Positions) -> list[Any]:
-        """Return the ids of the queries of some rows, in order."""
-        return as_list(Queries.from_qid(self.qid[chosen]).ids) if len(chosen) else []
-
     def to_train_on(self, rows: Documents) -> Documents:
         """Return rows without the labels that are there only to judge by."""
         if not self.judged:
@@ -179,32 +171,22 @@ class Dataset:
 
 
 def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
-    entries = len(fold) if hasattr(fold, "__len__") else quoted(fold)
-    if entries not in (2, 3):
-        demand = "must be (train, valid, test) or (train, test)"
-        raise ArgumentError(where, demand, f"{entries}")
-    train, *valid, test = map(np.asarray, fold)
-    parts = {"train": train, **({"valid": valid[0]} if valid else {}), "test": test}
-    part_of: dict[int, str] = {}
-    for name, rows in parts.items():
-        _check_part(rows, f"{where}.{name}", queries.n_documents)
-        part_queries = dict.fromkeys(queries.index[rows].tolist(), name)
-        for query in sorted(part_queries.keys() & part_of.keys()):
-            both = f"{part_of[query]} and in {name}"
-            raise ValueError(
-                f"{where} must not split a query: {queries.ids[query]} is both in {both}."
-            )
-        part_of |= part_queries
-    nothing = np.zeros(0, np.int64)
-    return Fold(*(parts.get(name, nothing).astype(np.int64) for name in Fold._fields))
-
-
-def _check_part(rows: NDArray[Any], name: str, n_documents: int) -> None:
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
-        demand = "must be a list of row numbers that is not empty"
-        raise ArgumentError(name, demand, f"{rows.dtype} of shape {rows.shape}")
-    if rows.min() < 0 or rows.max() >= n_documents:
-        demand = f"must hold rows from 0 to {n_documents - 1}"
-        raise ArgumentError(name, demand, f"{rows.min()} to {rows.max()}")
-    if len(np.unique(rows)) < len(rows):
-        raise ArgumentError(name, "must not hold a row twice")
+    """Return a fold's rows, after a check that no row and no query is in it twice."""
+    parts = [np.asarray(rows) for rows in fold] if hasattr(fold, "__len__") else []
+    if len(parts) not in (2, 3):
+        raise ArgumentError(where, "must be (train, valid, test) or (train, test)", quoted(fold))
+    for rows in parts:
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
+            demand = "must hold lists of row numbers that are not empty"
+            raise ArgumentError(where, demand, f"{rows.dtype} of shape {rows.shape}")
+    rows = np.concatenate(parts)
+    if rows.min() < 0 or rows.max() >= queries.n_documents or len(np.unique(rows)) < len(rows):
+        demand = f"must hold rows from 0 to {queries.n_documents - 1}, each at most once"
+        raise ArgumentError(where, demand, quoted(rows))
+    together = np.concatenate([np.unique(queries.index[rows]) for rows in parts])
+    query, count = np.unique(together, return_counts=True)
+    if torn := query[count > 1].tolist():
+        name = quoted(as_list(queries.ids)[torn[0]])
+        raise ArgumentError(where, "must not split a query", f"query {name} in two of its parts")
+    train, *valid, test = (rows.astype(np.int64) for rows in parts)
+    return Fold(train, valid[0] if valid else np.zeros(0, np.int64), test)

@@ -22,11 +22,9 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.evaluation.dataset import Dataset
-from gbrank.evaluation.query_values import query_values
 from gbrank.evaluation.scorable import own_columns
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
-from gbrank.measures.measure import Measure
 
 CATBOOST = {"random_seed": "random_state", "thread_count": "n_jobs"}  # its names, and ours
 
@@ -44,26 +42,24 @@ class Fit(NamedTuple):
         return f"{self.name} on {self.data.name}, seed {self.seed}, fold {self.fold}"
 
 
-class FitValues(NamedTuple):
+class FitScores(NamedTuple):
     """The results of a fit."""
 
-    values: dict[str, dict[str, Vector]]  # by part of the fold, and measure
+    scores: dict[str, Vector]  # of the documents of each part of the fold
     rounds: float  # of the model; NaN where the ranker does not say
     cpu_seconds: float
 
 
-def run_fits(
-    fits: Sequence[Fit], measures: Sequence[Measure], n_jobs: int | None, progress: bool
-) -> list[FitValues]:
-    """Train and judge in several processes, after a trial of each ranker: none fails late."""
+def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[FitScores]:
+    """Train in several processes, after a trial of each ranker: none fails late."""
     processes = usable_threads(check_jobs(n_jobs))
     for fit in {(fit.data.name, fit.name): fit for fit in fits}.values():
         try_ranker(fit)
     if processes == 1:
-        results = (run(fit, measures) for fit in fits)
+        results = map(run, fits)
     else:
         parallel = joblib.Parallel(processes, return_as="generator", batch_size=1)
-        results = parallel(joblib.delayed(run_in_worker)(fit, measures) for fit in fits)
+        results = parallel(joblib.delayed(run_in_worker)(fit) for fit in fits)
     done = []
     with Bar(total=len(fits), disable=not progress, unit="fit") as bar:
         for fit, result in zip(fits, results, strict=True):
@@ -92,30 +88,27 @@ def try_ranker(fit: Fit) -> None:
             raise ValueError(f"{place}{reason.rstrip('.')}. {remedy}") from error
 
 
-def run(fit: Fit, measures: Sequence[Measure]) -> FitValues:
-    """Train a ranker, unless it is scores already, and judge it on validation and test queries."""
+def run(fit: Fit) -> FitScores:
+    """Train a ranker, and score validation and test queries, unless it is scores already."""
     data, ranker = fit.data, fit.ranker
     chosen = data.splits[fit.fold - 1]._asdict()
+    if isinstance(ranker, np.ndarray):
+        scores = {part: ranker[rows] for part, rows in chosen.items() if len(rows)}
+        return FitScores(scores, np.nan, 0.0)
     train, *judged = [(part, data.rows(rows)) for part, rows in chosen.items() if len(rows)]
     start = time.process_time()
-    if not isinstance(ranker, np.ndarray):
-        with found_in(f"{fit}: "):
-            ranker = fit_on_rows(ranker, data, train[1], [rows for _, rows in judged[:-1]])
+    with found_in(f"{fit}: "):
+        ranker = fit_on_rows(ranker, data, train[1], [rows for _, rows in judged[:-1]])
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
     rounds = getattr(ranker, "best_iteration_", None) or np.nan  # LightGBM says 0 for all of them
-    values = {}
-    for part, rows in judged:
-        is_scores = isinstance(ranker, np.ndarray)
-        scores = ranker[chosen[part]] if is_scores else scores_on(ranker, rows)
-        values[part] = query_values(measures, rows, scores, 1)
-    return FitValues(values, rounds, seconds)
+    return FitScores({part: scores_on(ranker, rows) for part, rows in judged}, rounds, seconds)
 
 
-def run_in_worker(fit: Fit, measures: Sequence[Measure]) -> FitValues:
+def run_in_worker(fit: Fit) -> FitScores:
     """Do `run` in a process that leaves Ctrl-C to its parent."""
     previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        return run(fit, measures)
+        return run(fit)
     finally:
         signal.signal(signal.SIGINT, previous)
 

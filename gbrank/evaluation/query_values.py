@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Positions, Vector
+from gbrank.common.arrays import Positions
 from gbrank.data.documents import Documents
-from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
+from gbrank.data.ids import as_list
+from gbrank.measures.judges import JUDGE, PEOPLE, of_y, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
 Cube: TypeAlias = NDArray[np.float64]  # shape (n_rankers, n_seeds, n_queries)
@@ -41,20 +42,44 @@ class QueryValues:
         """Which queries people have judged; None without a judge."""
         return self.by_query(PEOPLE)[0, 0] > 0 if PEOPLE in self.values else None
 
+    @classmethod
+    def of_scores(
+        cls, measures: Sequence[Measure], folds: Sequence[tuple[int, Documents, Cube]]
+    ) -> QueryValues:
+        """Return the values of scores: a fold is its number, its documents and their scores.
+
+        Scores have shape (n_rankers, n_seeds, n_documents).
+        """
+        parts = [_values(measures, documents, scores) for _, documents, scores in folds]
+        sizes = [documents.queries.n_queries for _, documents, _ in folds]
+        return cls(
+            [query for _, documents, _ in folds for query in as_list(documents.queries.ids)],
+            np.repeat([number for number, _, _ in folds], sizes),
+            {name: np.concatenate([part[name] for part in parts], axis=2) for name in parts[0]},
+        )
+
+
+def _values(measures: Sequence[Measure], documents: Documents, scores: Cube) -> dict[str, Cube]:
+    """Return the value of each query by each measure, named as in `QueryValues`."""
+    n_queries = documents.queries.n_queries
+
+    def cube(measure: Measure) -> Cube:
+        bound = bind_to_rows(measure, documents)
+        return np.array([[bound.per_query(vector) for vector in seeds] for seeds in scores])
+
+    if JUDGE not in documents.labels:
+        return {str(measure): cube(measure) for measure in measures}
+    judged = queries_of_people(documents)
+    shape, values = (*scores.shape[:2], n_queries), dict[str, Cube]()
+    for measure in map(of_y, measures):
+        people = cube(replace(measure, label=PEOPLE)) if judged.any() else np.full(shape, np.nan)
+        values |= {
+            str(measure): people,
+            by_judge(str(measure)): cube(replace(measure, label=JUDGE)),
+        }
+    return values | {PEOPLE: np.broadcast_to(judged.astype(np.float64), shape)}
+
 
 def by_judge(measure: str) -> str:
     """Return the name of a measure by the judge's labels."""
     return f"{measure}[{JUDGE}]"
-
-
-def query_values(
-    measures: Sequence[Measure], rows: Documents, scores: Vector, n_jobs: int | None = None
-) -> dict[str, Vector]:
-    """Return the value of each query by each measure, named as in `QueryValues`."""
-    if JUDGE not in rows.labels:
-        return {str(item): bind_to_rows(item, rows, n_jobs).per_query(scores) for item in measures}
-    values: dict[str, Vector] = {}
-    for measure in measures:
-        people, judge = both_values(measure, rows, scores, n_jobs)
-        values |= {str(measure): people, by_judge(str(measure)): judge}
-    return values | {PEOPLE: queries_of_people(rows).astype(np.float64)}

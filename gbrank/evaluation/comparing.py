@@ -1,44 +1,35 @@
-"""The comparison itself: every ranker on every fold from every seed, in several processes."""
+"""Comparisons: of scores, and of rankers on every fold from every seed."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import chain, islice
+from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import found_in
-from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_number, listed, refuse_twice
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.checks import check_choice, check_number, listed, quoted, refuse_twice
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
-from gbrank.data.ids import as_list
+from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.evaluation.comparison import PARTS, Comparison
 from gbrank.evaluation.dataset import Dataset, Folds
-from gbrank.evaluation.fits import Fit, configure, run_fits
+from gbrank.evaluation.fits import Fit, FitScores, configure, run_fits
 from gbrank.evaluation.query_values import QueryValues
 from gbrank.evaluation.scorable import scores_from
+from gbrank.fit.arguments import Ids
+from gbrank.measures.judges import PEOPLE, of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
 
-OF_DATA = (  # options of `Dataset`
-    "sample_weight",
-    "query_weight",
-    "init_score",
-    "position",
-    "labels",
-    "categorical_feature",
-    "judged_by",
-    "docid",
-)
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {  # libraries; their rankers, kept quiet
     "lightgbm": ("LGBMRanker", {"verbosity": -1}),
     "xgboost": ("XGBRanker", {"enable_categorical": True}),
@@ -47,6 +38,102 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {  # libraries; their rankers, k
         {"n_estimators": 1000, "logging_level": "Silent", "allow_writing_files": False},
     ),
 }
+
+
+def compare_scores(
+    scores: Mapping[str, Any],
+    y: ArrayLike,
+    qid: Ids | None = None,
+    *,
+    group: ArrayLike | None = None,
+    metric: Metric | Sequence[Metric] = "ndcg@10",
+    baseline: str | None = None,
+    judged_by: ArrayLike | None = None,
+    labels: Mapping[str, ArrayLike] | None = None,
+    X: Any = None,
+    docid: ArrayLike | Sequence[Any] | None = None,
+    difference: float = 0.01,
+    name: str = "data",
+) -> Comparison:
+    """Compare scores of the same documents: means, intervals, paired tests.
+
+    Nothing is trained. What is compared are arrays of scores, or whatever else `scores_from` takes.
+
+    With `judged_by`, y are people's labels of some queries, taken at random, and `judged_by` those
+    of a judge, such as a language model, of all. Means and differences are then by people's labels,
+    made more certain by the judge's (prediction-powered inference): a judge that errs costs width,
+    not truth. The slope on the judge is shrunk as few queries of people demand, intervals are of t
+    with n − 2 degrees of freedom, and never wider than those of people's labels alone; the summary
+    says how many more queries of people the judge is worth.
+
+    Parameters
+    ----------
+    scores : mapping of str to scores
+        By name: an array with one score per row, or a model, its file, a column of X, a TREC run.
+    y : array-like, shape (n_documents,)
+        Labels, at least 0; with `judged_by`, NaN in queries that people have not judged.
+    qid, group
+        The queries, as for `GBRanker.fit`; with neither, all rows are one query.
+    metric : str, Measure, callable, or sequence of them
+        What is compared.
+    baseline : str, optional
+        What the others are compared with; the first by default.
+    judged_by : array-like, shape (n_documents,), optional
+        Labels by a judge, for all documents.
+    labels : mapping of str to array-like, optional
+        Other labels, which a metric may name.
+    X : array-like, sparse matrix or data frame, optional
+        What models and columns need.
+    docid : array-like, shape (n_documents,), optional
+        What documents are called in TREC runs.
+    difference : float
+        The summary says how many queries it takes to tell a difference of this size.
+    name : str
+        What the data are called.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable.
+
+    References
+    ----------
+    A. Angelopoulos, S. Bates, C. Fannjiang, M. Jordan, T. Zrnic. Prediction-powered inference.
+    Science 382, 2023; A. Angelopoulos, J. Duchi, T. Zrnic. PPI++: efficient prediction-powered
+    inference. arXiv:2311.01453, 2023.
+
+    Examples
+    --------
+    >>> from gbrank import compare_scores, make_cubic
+    >>> X, y, qid = make_cubic(60, n_documents=10, random_state=0)
+    >>> found = compare_scores({"live": X[:, 0], "new": X[:, 0] + X[:, 1]}, y, qid, metric="map")
+    >>> row = found.summary()[1]
+    >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
+    ('new', 60, True)
+    """
+    baseline = _check_names(scores, "scores", baseline, difference)
+    measures = get_measures(metric, "metric")
+    queries = Queries.resolve(np.size(y), qid, group)
+    data: dict[str, Any] = {"y": y, "labels": labels}
+    decisive = measures
+    if judged_by is not None:
+        data = with_judge(y, judged_by, queries, labels)
+        decisive = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
+    documents = Documents.checked(X, queries=queries, **data)
+    _check_measures(decisive, documents)
+    warn_of_repeats(docid, queries)
+    vectors = []
+    for key, source in scores.items():
+        with found_in(f"scores[{key!r}]: "):
+            vectors.append([scores_from(source, X, qid=queries.ids[queries.index], docid=docid)])
+    parts = {"test": QueryValues.of_scores(measures, [(1, documents, np.array(vectors))])}
+    unknown = np.full((len(scores), 1, 1), np.nan)
+    names = list(map(str, measures))
+    return Comparison(name, list(scores), [0], names, parts, unknown, unknown, baseline, difference)
 
 
 def cross_validate_rankers(
@@ -83,10 +170,9 @@ def cross_validate_rankers(
     >>> [(row.ranker, row.n_queries) for row in result.summary()]
     [('ranknet', 9), ('lambdarank', 9)]
     """
-    columns = {key: options.pop(key) for key in OF_DATA if key in options}
-    data = Dataset(name, X, y, qid, folds, **columns)
-    (comparison,) = compare_rankers(rankers, [data], **options)
-    return comparison
+    names = options.keys() - signature(compare_rankers).parameters.keys()
+    columns = {key: options.pop(key) for key in names}
+    return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)[0]
 
 
 def compare_rankers(
@@ -156,31 +242,31 @@ def compare_rankers(
     """
     resolved = get_measures(measures, "measures")
     _check_datasets(datasets, resolved)
-    estimators = _check_rankers(rankers, datasets)
+    baseline = _check_names(rankers, "rankers", baseline, difference)
     numbers = _check_seeds(seeds)
-    check_number(difference, "difference", 0, open_low=True)
-    first = next(iter(estimators))
-    baseline = check_choice(first if baseline is None else baseline, "baseline", estimators)
-    fits = [
-        Fit(name, configure(ranker[data.name], random_state=seed, n_jobs=1), data, seed, fold)
+    sources = [
+        (data, name, _on_data(name, ranker, data))
         for data in datasets
-        for name, ranker in estimators.items()
+        for name, ranker in rankers.items()
+    ]
+    fits = [
+        Fit(name, configure(ranker, random_state=seed, n_jobs=1), data, seed, fold)
+        for data, name, ranker in sources
         for seed in numbers
         for fold in range(1, len(data.splits) + 1)
     ]
-    results = iter(run_fits(fits, resolved, n_jobs, progress))
-    names = list(map(str, resolved))
+    results = run_fits(fits, n_jobs, progress)
     comparisons = []
     for data in datasets:
-        shape = len(estimators), len(numbers), len(data.splits)
-        done = list(islice(results, math.prod(shape)))
+        done = [result for fit, result in zip(fits, results, strict=True) if fit.data is data]
+        shape = len(rankers), len(numbers), len(data.splits)
         comparisons.append(
             Comparison(
                 data.name,
-                list(estimators),
+                list(rankers),
                 numbers,
-                names,
-                _values(data, [fit.values for fit in done], shape),
+                list(map(str, resolved)),
+                _values_by_part(data, resolved, done, shape),
                 np.array([fit.rounds for fit in done], np.float64).reshape(shape),
                 np.array([fit.cpu_seconds for fit in done]).reshape(shape),
                 baseline,
@@ -190,39 +276,26 @@ def compare_rankers(
     return comparisons
 
 
-def _values(
-    data: Dataset, fits: Sequence[dict[str, dict[str, Vector]]], shape: tuple[int, ...]
+def _values_by_part(
+    data: Dataset,
+    measures: Sequence[Measure],
+    fits: Sequence[FitScores],
+    shape: tuple[int, int, int],
 ) -> dict[str, QueryValues]:
-    """Return the values of all fits by part; fits are in the order of rankers, seeds and folds."""
-    values = {}
+    """Return the values of all fits, which are in the order of rankers, seeds and folds."""
+    n_rankers, n_seeds, n_folds = shape
+    parts = {}
     for part in PARTS:
-        folds = [getattr(fold, part) for fold in data.splits]
-        queries = [
-            as_list(Queries.from_qid(data.qid[rows]).ids) if len(rows) else [] for rows in folds
-        ]
-        by_fit = [fit[part] for fit in fits if part in fit]
-        if by_fit:
-            values[part] = QueryValues(
-                list(chain(*queries)),
-                np.repeat(np.arange(len(queries)) + 1, list(map(len, queries))),
-                {
-                    name: np.concatenate([fit[name] for fit in by_fit]).reshape(*shape[:2], -1)
-                    for name in by_fit[0]
-                },
-            )
-    return values
-
-
-def _check_rankers(rankers: object, datasets: Sequence[Dataset]) -> dict[str, dict[str, Any]]:
-    """Return each ranker, or its scores, on each data set."""
-    if not isinstance(rankers, Mapping) or not rankers:
-        raise ValueError(f"rankers must be a dict of name to ranker, got {rankers!r}.")
-    if not all(isinstance(name, str) for name in rankers):
-        raise TypeError(f"rankers must have names that are texts, got {listed(rankers)}.")
-    return {
-        name: {data.name: _on_data(name, ranker, data) for data in datasets}
-        for name, ranker in rankers.items()
-    }
+        folds = []
+        for place, fold in enumerate(data.splits):
+            rows = getattr(fold, part)
+            if len(rows):
+                scores = np.array([fit.scores[part] for fit in fits[place::n_folds]])
+                cube = scores.reshape(n_rankers, n_seeds, -1)
+                folds.append((place + 1, data.rows(rows), cube))
+        if folds:
+            parts[part] = QueryValues.of_scores(measures, folds)
+    return parts
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
@@ -246,24 +319,35 @@ def _as_it_comes(name: str) -> Any:
     return GBRanker(get_objective(name))  # an object: other processes may not know the name
 
 
-def _check_datasets(datasets: object, measures: list[Measure]) -> None:
+def _check_names(values: object, argument: str, baseline: str | None, difference: float) -> str:
+    """Refuse what is not by name; return the name of the baseline."""
+    if not isinstance(values, Mapping) or not values:
+        raise ArgumentError(argument, f"must be a dict of name to {argument[:-1]}", quoted(values))
+    if not all(isinstance(name, str) for name in values):
+        raise ArgumentTypeError(argument, "must have names that are texts", listed(values))
+    check_number(difference, "difference", 0, open_low=True)
+    return check_choice(next(iter(values)) if baseline is None else baseline, "baseline", values)
+
+
+def _check_datasets(datasets: object, measures: Sequence[Measure]) -> None:
+    """Refuse what is no list of data sets, and measures without a value in a part of a fold."""
     if not isinstance(datasets, Sequence) or not datasets:
         raise ValueError(f"datasets must be a list of at least one Dataset, got {datasets!r}.")
     for data in datasets:
         if not isinstance(data, Dataset):
             raise TypeError(f"datasets must hold Datasets, got {data!r}.")
         for number, fold in enumerate(data.splits, 1):
-            for part, rows in zip(PARTS, fold[1:], strict=True):
-                if len(rows):
+            for part in PARTS:
+                if len(rows := getattr(fold, part)):
                     with found_in(f"{data.name}, {part} of fold {number}: "):
-                        check_measures(measures, data.rows(rows))
+                        _check_measures(measures, data.rows(rows))
     refuse_twice("datasets", [data.name for data in datasets])
 
 
-def check_measures(measures: Sequence[Measure], rows: Documents) -> None:
+def _check_measures(measures: Sequence[Measure], documents: Documents) -> None:
     """Refuse measures that have no value on any query."""
     for measure in measures:
-        bind_to_rows(measure, rows, 1).mean(np.zeros(len(rows.y)))
+        bind_to_rows(measure, documents, 1).mean(np.zeros(len(documents.y)))
 
 
 def _check_seeds(seeds: object) -> list[int]:
