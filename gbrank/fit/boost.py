@@ -31,7 +31,7 @@ from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.gradients import derivatives_by_round
 from gbrank.fit.interrupted import as_part, kept
 from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_equal_rows
-from gbrank.fit.multiplier import Multiplier, own_multipliers
+from gbrank.fit.multiplier import Multiplier, own_multipliers, refuse_training_data
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, History, check_callbacks, stopping_of
 from gbrank.fit.start import needs_regression, regression_of, with_features, with_scores
@@ -77,6 +77,7 @@ def grow(
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
     chosen = chosen_trees(ranker, train.queries, start)
     judges = _judges(ranker, schema, train, valid, chosen["learning_rate"], saved.history)
+    refuse_training_data(multipliers, judges.place)
     positions = report_of_positions(train, ranker.position_model == "free")
     settings = replace(settings, n_jobs=threads, **chosen)
     trainer = _trainer(ranker, train, valid, schema, settings, positions, saved.state)

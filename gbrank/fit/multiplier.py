@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import overload
@@ -37,7 +38,8 @@ class Multiplier:
     level : float above 0
         What it must reach.
     data : str
-        Where it is measured: a validation set, or "train" where `verbose` is set.
+        Where it is measured: a validation set other than the training data, or "train" where
+        `verbose` is set.
 
     Attributes
     ----------
@@ -124,3 +126,11 @@ def own_multipliers(objective: Objective) -> tuple[Objective, list[Multiplier]]:
     for multiplier in multipliers:
         multiplier.weight = 0.0
     return (replace(objective, weights=weights) if multipliers else objective), multipliers
+
+
+def refuse_training_data(multipliers: Sequence[Multiplier], first: int) -> None:
+    """Refuse multipliers of the sets before the `first` that is not the training data."""
+    for multiplier in multipliers:
+        if multiplier.data in [f"valid_{place}" for place in range(first)]:
+            demand = f"must be a set other than the training data, as 'valid_{first}'"
+            raise ArgumentError(f"data of {multiplier}", demand, quoted(multiplier.data))

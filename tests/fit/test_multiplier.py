@@ -100,6 +100,17 @@ def test_training_queries() -> None:
     assert fitted.evals_result_["train"][MEASURE][-1] == pytest.approx(0.85, abs=0.015)
 
 
+def test_validation_sets_that_are_the_training_data() -> None:
+    """They would let a weight fall that the other documents need; the first other set is named."""
+    data: Any = {**DATA}
+    data["eval_set"] = [(DATA["X"], DATA["y"]), *DATA["eval_set"]]
+    data["eval_qid"] = [DATA["qid"], *DATA["eval_qid"]]
+    data["eval_labels"] = [DATA["labels"], *DATA["eval_labels"]]
+    with pytest.raises(ValueError, match=r"data of Multiplier.*as 'valid_1', got 'valid_0'"):
+        ranker(Multiplier(MEASURE, 0.85)).fit(**data)
+    ranker(Multiplier(MEASURE, 0.85, "valid_1"), n_estimators=2).fit(**data)
+
+
 def test_each_fit_begins_anew() -> None:
     """After another fit, on other data, as a clone, in threads at once: the same bits."""
     multiplier = Multiplier(MEASURE, 0.85)
