@@ -1,1 +1,1 @@
-"""What every part uses: checks of arguments, the grammar of strings, hashes, Ctrl-C, extras."""
+"""Foundations of all parts: checks of arguments, the grammar of strings, hashes, Ctrl-C, extras."""

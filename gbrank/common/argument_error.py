@@ -48,9 +48,9 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 @contextmanager
 def found_in(place: str, *, traced: bool = False) -> Iterator[None]:
-    """Say of each error in the block where it was found; `traced`, with its own traceback."""
+    """Put a place before the message of each error in the block; `traced`, keep its traceback."""
     try:
         yield
     except (ValueError, TypeError, RuntimeError) as error:
-        found = error.at(place) if isinstance(error, ArgumentError) else None
-        raise found or type(error)(f"{place}{error}") from (error if traced else None)
+        placed = error.at(place) if isinstance(error, ArgumentError) else None
+        raise placed or type(error)(f"{place}{error}") from (error if traced else None)

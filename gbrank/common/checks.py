@@ -26,12 +26,7 @@ _shortened.maxstring = 120
 
 def quoted(value: object) -> str:
     """Return the repr of a value, shortened in the middle if it is long."""
-    if isinstance(value, str):
-        return _shortened.repr(value)
-    try:
-        return shortened(repr(value))
-    except ValueError:  # Python writes out integers of up to 4,300 digits
-        return f"a value of type {type(value).__name__} with too many digits"
+    return _shortened.repr(value) if isinstance(value, str) else shortened(repr(value))
 
 
 def shortened(text: str, most: int = _shortened.maxstring) -> str:
@@ -47,13 +42,6 @@ def listed(names: Iterable[object], most: int = 10) -> str:
     return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
 
 
-def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return an array, refusing a sparse matrix, of which NumPy would make one object."""
-    if hasattr(values, "toarray"):
-        raise ArgumentTypeError(name, "must be an array", f"a sparse {type(values).__name__}")
-    return np.asarray(values)
-
-
 def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
     """Refuse a masked array, whose mask would be lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # no NA of pandas
@@ -64,21 +52,16 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
     refuse_masked(values, name)
     try:
-        array = as_array(values, name)
-    except ArgumentError:
-        raise
+        array = one_column(np.asarray(values))
     except ValueError:
         raise ArgumentError(name, "must hold one number per entry", quoted(values)) from None
-    array = one_column(array)
     if array.ndim != 1:
         raise ArgumentError(name, "must have one dimension", f"shape {array.shape}")
     if array.dtype == object:
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise _of_no_numbers(array, name) from None
-        except OverflowError:
-            raise ArgumentError(name, "must hold numbers within the range of float64") from None
     if array.dtype.kind not in "biuf":
         raise _of_no_numbers(array, name)
     if length is not None and len(array) != length:
@@ -258,7 +241,7 @@ def refuse_taken(name: str, item: object, known: Mapping[str, Any]) -> None:
 
 
 def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
-    """Say of each of several names that it is unknown, and list the known names once."""
+    """Return a sentence for each of several unknown names, and the known names once."""
     *first, last = (str(unknown_name(kind, name, known)) for name in names)
     return " ".join([*(text.partition(" Known: ")[0] for text in first), last])
 
@@ -266,8 +249,8 @@ def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that may be meant by another one, if there is one."""
     lower = {one.lower(): one for one in known}
-    found = difflib.get_close_matches(name[:100].lower(), lower, n=1, cutoff=0.7)
-    return lower[found[0]] if found else None
+    close = difflib.get_close_matches(name[:100].lower(), lower, n=1, cutoff=0.7)
+    return lower[close[0]] if close else None
 
 
 def unknown_name(

@@ -127,7 +127,7 @@ def all_max(values: T) -> T:
 
 
 def all_any(holds: Any) -> bool:
-    """Say whether something holds on any worker."""
+    """Return whether something holds on any worker."""
     return bool(all_max(int(holds)))
 
 

@@ -72,12 +72,12 @@ def check_folder(path: str | os.PathLike[str], option: str) -> None:
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path names anything but a file: a pipe, a device, a folder."""
+    """Return whether a path names anything but a file: a pipe, a device, a folder."""
     named = Path(path)
     is_file = named.is_file() and not _DESCRIPTOR.fullmatch(os.path.abspath(path))
     return named.exists() and not is_file
 
 
 def is_leftover(name: str) -> bool:
-    """Say whether a name is that of a temporary file of `replaced`, whose writer was killed."""
+    """Return whether a name is that of a temporary file of `replaced`, whose writer was killed."""
     return re.fullmatch(r"\..+\.[0-9a-f]{16}\.tmp", name) is not None

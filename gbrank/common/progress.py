@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 
 def in_notebook() -> bool:
-    """Say whether a notebook shows what is written; standard error is pink there."""
+    """Return whether a notebook shows what is written; standard error is pink there."""
     return type(sys.stdout).__module__.startswith("ipykernel.")
 
 

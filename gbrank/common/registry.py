@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class Registry(dict[str, Any], Generic[R]):
-    """What is registered by its name: classes, and objects made from users' functions.
+    """Classes, and objects made from users' functions, by name.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What users pass in: rows, queries, features; and which of them take part."""
+"""Data of users: documents, queries, features; and which of them take part."""

@@ -53,7 +53,7 @@ def _converted(matrix: NDArray[Any]) -> NDArray[np.float64]:
 
     try:
         with config_context(assume_finite=True):  # NaN is missing
-            return np.asarray(check_array(matrix, dtype=np.float64, input_name="X"))
+            return np.asarray(check_array(matrix, input_name="X"))
     except (ValueError, TypeError) as error:
         text = f"X must hold numbers in two dimensions: {shortened(str(error), 300)}"
         raise type(error)(text) from None

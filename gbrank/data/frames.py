@@ -122,7 +122,7 @@ def split_and_mask(
 
 
 def is_stored_index(name: object) -> bool:
-    """Say whether Arrow has named a column so, for an index of pandas without a name."""
+    """Return whether Arrow has named a column so, for an index of pandas without a name."""
     return isinstance(name, str) and name[:2] == "__" and bool(PANDAS_INDEX.fullmatch(name))
 
 
@@ -179,12 +179,12 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
 
 
 def is_numeric(dtype: DType) -> bool:
-    """Say whether a column's type is one of numbers or booleans."""
+    """Return whether a column's type is one of numbers or booleans."""
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
 def has_no_value(column: nw.Series[Any]) -> bool:
-    """Say whether all of a column is missing, so that its type says nothing."""
+    """Return whether all of a column is missing, so that its type says nothing."""
     return bool(column.null_count() == len(column))
 
 

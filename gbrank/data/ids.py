@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta, timezone
 from hashlib import blake2b
 from numbers import Number
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import one_column
-from gbrank.common.checks import as_array, quoted, refuse_masked
+from gbrank.common.checks import refuse_masked
 from gbrank.common.on_use import ModuleOnUse
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 else:
     nw = ModuleOnUse("narwhals")
 
-ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
 TIMES = date, timedelta, np.datetime64, np.timedelta64
 
@@ -30,9 +30,9 @@ def as_ids(qid: Any, name: str = "qid") -> NDArray[Any]:
     refuse_masked(qid, name)
     if not isinstance(qid, np.ndarray | list | tuple):
         qid = _from_column(qid)
-    if _is_sequence(qid):
+    if isinstance(qid, Sequence) and not isinstance(qid, str | bytes):
         return one_column(_from_sequence(qid))
-    values = one_column(as_array(qid, name))
+    values = one_column(np.asarray(qid))
     return values.astype(object) if values.dtype.kind == "T" else values
 
 
@@ -53,18 +53,7 @@ def _from_column(qid: Any) -> Any:
     return np.asarray(series.to_native()) if at_once else _objects(series.to_list())
 
 
-def _is_sequence(values: object) -> bool:
-    """Say whether something is a sequence of values: no array, and no single text."""
-    return (
-        hasattr(values, "__getitem__")
-        and hasattr(values, "__len__")
-        and not hasattr(values, "__array__")
-        and not hasattr(values, "toarray")
-        and not isinstance(values, str | bytes | Mapping)
-    )
-
-
-def _from_sequence(values: object) -> NDArray[Any]:
+def _from_sequence(values: Sequence[Any]) -> NDArray[Any]:
     """Return NumPy's array of the values if it holds the same ones, else one of objects."""
     objects = _objects(values)
     if any(isinstance(value, tuple) for value in objects):  # an id each, and not a row of a matrix
@@ -88,25 +77,25 @@ def as_list(ids: NDArray[Any]) -> list[Any]:
 def first_missing(ids: NDArray[Any]) -> int | None:
     """Return the place of the first id that is missing, or has a missing part."""
     if ids.dtype == object:
-        return next((place for place, value in enumerate(ids) if _lacks(value)), None)
+        return next((place for place, value in enumerate(ids) if _has_missing(value)), None)
     if ids.dtype.kind not in "fcmM" or not (missing := np.isnan(ids)).any():
         return None
     return int(np.argmax(missing))
 
 
 def is_missing(value: object) -> bool:
-    """Say whether a value is None, NaN, NaT or NA."""
+    """Return whether a value is None, NaN, NaT or NA."""
     if value is None:
         return True
     differs = value != value  # as NaN and NaT do; for NA it is NA
     return bool(differs) if isinstance(differs, bool | np.bool_) else differs is value
 
 
-def _lacks(value: object) -> bool:
-    """Say whether an id is missing, or a tuple that holds NaN, NaT or NA: None equals itself."""
-    if not isinstance(value, tuple):
-        return is_missing(value)
-    return any(item is not None and is_missing(item) for item in value)
+def _has_missing(value: object) -> bool:
+    """Return whether an id is missing, or a tuple with NaN, NaT or NA, which equal nothing."""
+    if isinstance(value, tuple):
+        return any(item is not None and is_missing(item) for item in value)
+    return is_missing(value)
 
 
 def codes_by_appearance(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -115,9 +104,9 @@ def codes_by_appearance(values: NDArray[Any], name: str) -> tuple[NDArray[np.int
         codes: dict[Any, int] = {}
         try:
             inverse = np.array([codes.setdefault(value, len(codes)) for value in values])
-        except TypeError:
-            _refuse_unhashable(values, name)
-            raise
+        except TypeError as error:  # of lists and mappings
+            demand = "must hold values that can be hashed, such as numbers, text or tuples"
+            raise ArgumentTypeError(name, demand, str(error)) from None
         return inverse, _objects(codes)
     starts = np.concatenate([[True], values[1:] != values[:-1]])
     ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)
@@ -125,17 +114,6 @@ def codes_by_appearance(values: NDArray[Any], name: str) -> tuple[NDArray[np.int
     by_appearance = np.argsort(first)
     rank[by_appearance] = np.arange(len(ids))
     return rank[inverse][np.cumsum(starts) - 1], ids[by_appearance]
-
-
-def _refuse_unhashable(values: NDArray[Any], name: str) -> None:
-    for row, value in enumerate(values):
-        try:
-            hash(value)
-        except TypeError:
-            raise TypeError(
-                f"{name} must hold values that can be hashed, such as numbers, text, dates or "
-                f"tuples of them, got {quoted(value)} in row {row}."
-            ) from None
 
 
 def key_of(value: object) -> int:
@@ -152,13 +130,7 @@ def key_of(value: object) -> int:
         return _key_of_number(value)
     if isinstance(value, tuple):
         return _digest(repr([key_of(item) for item in value]))
-    text = repr(value)
-    if ADDRESS.search(text) or isinstance(value, frozenset):
-        raise ValueError(
-            "qid must hold values whose repr is the same in every process, got one of type "
-            f"{type(value).__name__}."
-        )
-    return _digest(text)
+    return _digest(repr(value))
 
 
 def places_among(
@@ -171,16 +143,18 @@ def places_among(
     """
     equal: dict[Any, list[int]] = {}
     alike: dict[Any, list[int]] = {}
-    for place, one in enumerate(known):
-        equal.setdefault(one, []).append(place)
-    if all(one in equal for one in wanted):
-        return [equal[one] for one in wanted]
-    keys = {one: key(one) for one in wanted}
+    for place, value in enumerate(known):
+        equal.setdefault(value, []).append(place)
+    if all(value in equal for value in wanted):
+        return [equal[value] for value in wanted]
+    for value, places in equal.items():
+        alike.setdefault(key(value), []).extend(places)
+    keys = {value: key(value) for value in wanted}
     sharing = Counter(keys.values())
-    for one, places in equal.items():
-        alike.setdefault(key(one), []).extend(places)
-    found = {one: alike.get(own, []) if sharing[own] == 1 else [] for one, own in keys.items()}
-    return [equal.get(one) or found[one] for one in wanted]
+    return [
+        equal.get(value) or (alike.get(keys[value], []) if sharing[keys[value]] == 1 else [])
+        for value in wanted
+    ]
 
 
 def _number_of_text(text: str) -> float | None:

@@ -74,12 +74,6 @@ def check_column_names(names: Any) -> list[str]:
     return list(names)
 
 
-def with_label_columns(data: Mapping[str, Any], names: Any, where: str = "") -> dict[str, Any]:
-    """Return data whose labels are columns of X, which has these no more."""
-    X, labels = split_columns(data["X"], check_column_names(names), where.rstrip(": ") or "X")
-    return {**data, "X": X, "labels": labels}
-
-
 def split_columns(table: Any, names: Sequence[str], argument: str) -> tuple[Any, dict[str, Any]]:
     """Return a data frame without some of its columns, and what these hold."""
     frame = as_frame(table, argument)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import one_column
-from gbrank.common.checks import as_array, quoted
+from gbrank.common.checks import quoted
 from gbrank.common.on_use import ModuleOnUse
 from gbrank.data.ids import (
     as_ids,
@@ -104,7 +104,7 @@ class Queries:
         Raises
         ------
         ValueError
-            If there is no row, or ids are missing (NaN, NaT, None), masked, or without stable repr.
+            If there is no row, or ids are missing (NaN, NaT, None) or masked.
 
         Examples
         --------
@@ -121,9 +121,6 @@ class Queries:
         if missing is not None:
             row = int(np.argmax(codes == missing))
             raise ValueError(f"{name} must not be missing, got {values[row]!r} in row {row}.")
-        if ids.dtype == object:
-            for value in ids:
-                key_of(value)  # or an error: draws by these ids would differ in each process
         order = _compact(np.argsort(codes, kind="stable"))
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
         return cls(order, offsets, ids)
@@ -256,9 +253,9 @@ class Queries:
         ids = as_list(self.ids)
         if series and _is_by_position(values.index, list(map(key_of, ids))):
             return values
-        labels, given = zip(*values.items(), strict=True) if len(values) else ((), ())
-        found = places_among(ids, labels)
-        for query, places in zip(ids, found, strict=True):
+        known, entries = zip(*values.items(), strict=True) if len(values) else ((), ())
+        places_of = places_among(ids, known)
+        for query, places in zip(ids, places_of, strict=True):
             count = len(places)
             if count != 1:
                 wanted = "one entry" if count else "an entry"
@@ -268,7 +265,7 @@ class Queries:
                     f"query_weight must have {wanted} for query {quoted(query)}{got}"
                     f"{remedy if series else ''}."
                 )
-        return [given[place] for (place,) in found]
+        return [entries[place] for (place,) in places_of]
 
     def one_each(self, values: NDArray[Any], name: str) -> NDArray[Any]:
         """Return the one value of each query, given one for each row that repeats it.
@@ -293,17 +290,17 @@ class Queries:
         >>> Queries.from_qid(["b", "a", "b"]).one_each(np.array([1, 2, 1]), "year")
         array([1, 2])
         """
-        found = values[self.order[self.offsets[:-1]]]
-        differs = values != found[self.index]
+        first = values[self.order[self.offsets[:-1]]]
+        differs = values != first[self.index]
         if differs.any():
             row = int(np.argmax(differs))
             query = self.index[row]
             raise ArgumentError(
                 name,
                 "must be the same in all rows of a query",
-                f"{found[query]} and {values[row]} in query {quoted(as_list(self.ids)[query])}",
+                f"{first[query]} and {values[row]} in query {quoted(as_list(self.ids)[query])}",
             )
-        return found
+        return first
 
     def subset(self, keep: NDArray[np.bool_]) -> tuple[Queries, NDArray[np.int64]]:
         """Keep some queries only.
@@ -368,7 +365,7 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
 
 def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     """Return group sizes as integers of at least 1."""
-    counts = one_column(as_array(sizes, "group"))
+    counts = one_column(np.asarray(sizes))
     if counts.ndim != 1 or counts.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
     kind = counts.dtype.kind
@@ -384,7 +381,7 @@ def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
 
 
 def _is_by_position(index: Any, keys: list[int]) -> bool:
-    """Say whether the index of a series is none of query ids; refuse one that may be both."""
+    """Return whether the index of a series is none of query ids; refuse one that may be both."""
     positions = range(len(keys))
     default = type(index).__name__ == "RangeIndex" and index.name is None
     if not default or range(index.start, index.stop, index.step) != positions:

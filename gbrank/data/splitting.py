@@ -90,7 +90,7 @@ def query_train_test_split(
 
 
 class _Splitter:
-    """What splitters have in common."""
+    """The number of splits, and the request for queries, of all splitters."""
 
     n_splits: int
 

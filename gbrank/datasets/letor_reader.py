@@ -122,7 +122,7 @@ def read_letor(
 
 
 class Letor:
-    """What a file holds; what is wrong with it is an error here, or where its parts are asked for.
+    """A file and its parts; a fault in it is an error here, or where a part is asked for.
 
     scikit-learn reads the numbers. It takes more than this form and names no line: where it finds
     a fault, or what may be one, the lines are read again one by one.
@@ -146,7 +146,7 @@ class Letor:
             self._check_lines(limit)
             raise
         names: dict[bytes, int] = {}
-        codes = (names.setdefault(found["qid"], len(names)) for found in self._documents())
+        codes = (names.setdefault(match["qid"], len(names)) for match in self._documents())
         self._codes, self._names = np.fromiter(codes, np.int64), list(names)
         finite = np.isfinite(self.labels).all() and not np.isinf(X.data).any()
         whole = len(self._codes) == len(self.labels) > 0 and X.indices.max(initial=0) < limit
@@ -186,25 +186,25 @@ class Letor:
     def comments(self) -> list[str]:
         """Return what follows the first # of each document's line."""
         try:
-            return [(found["comment"] or b"").decode().strip() for found in self._documents()]
+            return [(match["comment"] or b"").decode().strip() for match in self._documents()]
         except UnicodeDecodeError:
             raise self._not_text("comment") from None
 
     def label_in_file(self, document: int) -> tuple[str, str]:
         """Return where the label of a document is, and how it is written there."""
-        found = next(islice(self._documents(), document, None))
-        return self._place(found.start("label")), found["label"].decode()
+        match = next(islice(self._documents(), document, None))
+        return self._place(match.start("label")), match["label"].decode()
 
     def _documents(self) -> Iterator[re.Match[bytes]]:
         return _DOCUMENT.finditer(self._data)
 
     def _not_text(self, part: str) -> ValueError:
         """Return the error of the first document of which a part is not in UTF-8."""
-        for found in self._documents():
+        for match in self._documents():
             try:
-                (found[part] or b"").decode()
+                (match[part] or b"").decode()
             except UnicodeDecodeError:
-                return self._fault(found.start(part), "text in UTF-8", found[part])
+                return self._fault(match.start(part), "text in UTF-8", match[part])
         raise AssertionError(part)
 
     def _check_lines(self, limit: int, hint: str = "") -> None:

@@ -74,9 +74,9 @@ def write_letor(
 
 def _check_features(X: Features) -> Features:
     """Return X as an array of floats, or as a CSR matrix with sorted and unique indices."""
-    given = X.data if sp.issparse(X) else np.asarray(X)
-    if given.dtype.kind in "iu" and given.size:
-        widest = max(int(given.max()), -int(given.min()))
+    numbers = X.data if sp.issparse(X) else np.asarray(X)
+    if numbers.dtype.kind in "iu" and numbers.size:
+        widest = max(int(numbers.max()), -int(numbers.min()))
         if widest > EXACT_INTEGERS:
             raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
     X = check_matrix(X)

@@ -326,7 +326,7 @@ def _parse(
 def _is_comment(
     fields: list[str], column: str, columns: list[str], pattern: re.Pattern[str]
 ) -> bool:
-    """Say whether a line of qrels begins with # and is no judgement of a query called so."""
+    """Return whether a line of qrels begins with # and is no judgement of a query called so."""
     if column != "label" or not fields[0].startswith("#"):
         return False
     return len(fields) != len(columns) or not pattern.fullmatch(fields[-1])

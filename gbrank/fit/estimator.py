@@ -21,7 +21,6 @@ from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.documents import Documents, Labels
-from gbrank.data.ids import ADDRESS
 from gbrank.data.labels import check_column_names, split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
@@ -303,7 +302,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     def _measures(self) -> list[Measure]:
         metrics = self.eval_metric
         listed = metrics if isinstance(metrics, list | tuple) else [metrics]
-        if any(isinstance(metric, str) and ADDRESS.search(metric) for metric in listed):
+        if any(isinstance(metric, str) and " at 0x" in metric for metric in listed):
             raise ValueError(
                 f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
                 "holds a function that the model was not saved with."

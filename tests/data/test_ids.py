@@ -4,11 +4,10 @@ import datetime as dt
 import enum
 import hashlib
 import json
-import re
 import subprocess
 import sys
 from collections import UserList, deque, namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -40,19 +39,6 @@ class Colour(str, enum.Enum):
     RED = "a"
 
 
-class Bare:
-    """A sequence that is registered as none."""
-
-    def __init__(self, values: Sequence[Any]) -> None:
-        self._values = values
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __getitem__(self, place: int) -> Any:
-        return self._values[place]
-
-
 def arrow_series(values: list[Any], dtype: pa.DataType) -> pd.Series:
     """Return a series of pandas that Arrow holds."""
     return pd.Series(pd.array(values, dtype=pd.ArrowDtype(dtype)))
@@ -77,7 +63,6 @@ APART: dict[str, Any] = {
     "deque": deque(["a\0", "a"]),
     "deque of integers": deque([2**63 + 1, 2**63 + 2, -1]),
     "UserList": UserList([(1, 2), (1, 3)]),
-    "a bare sequence": Bare(["a\0", "a"]),
     "mixed in a deque": deque([1, "1"]),
     "named tuples": [Pair(1, 2), Pair(1, 3)],
     "IntEnum": [Number.BIG, Number.BIGGER, -1],
@@ -121,7 +106,7 @@ def test_columns_that_stay_apart(kind: str, make: Callable[..., Any]) -> None:
 
 EQUAL: dict[str, list[Any]] = {
     "integers": [
-        [3], (3,), range(3, 4), deque([3]), UserList([3]), Bare([3]), np.array([3]),
+        [3], (3,), range(3, 4), deque([3]), UserList([3]), np.array([3]),
         np.array([3], np.uint8), np.array([3], object), np.array([np.int64(3)], object), [3.0],
         np.array([3.0], np.float32), np.array([np.float16(3)], object), [Number.THREE],
         np.array([Number.THREE, "x"], object)[:1], [Decimal(3)], [Fraction(3)], [3 + 0j],
@@ -265,27 +250,21 @@ def test_equal_ids_train_the_same_model() -> None:
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ([{"a": 1}], r"be hashed.*\{'a': 1\} in row 0"),
-        ([0, [1]], r"be hashed.*\[1\] in row 1"),
-        ([[1], [1, 2]], "be hashed.* in row 0"),
-        ([Decimal(1), Decimal("sNaN")], r"be hashed.*sNaN.* in row 1"),
-        (pl.Series([{"k": 1}]), "be hashed.* in row 0"),
-        (pa.array([{"k": 1}]), "be hashed.* in row 0"),
-        (pl.Series([[1], [2]]), "be hashed.* in row 0"),
-        (pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2)), "be hashed.* in row 0"),
+        ([{"a": 1}], "be hashed.* got unhashable type: 'dict'"),
+        ([0, [1]], "be hashed.*'list'"),
+        ([[1], [1, 2]], "be hashed.*'list'"),
+        (pa.array([{"k": 1}]), "be hashed.*'dict'"),
+        (pl.Series([[1], [2]]), "be hashed.*'numpy.ndarray'"),
         (pl.Series([None, 1]).cast(pl.Time), "be missing.* in row 0"),
         (pa.array([1, None], pa.time64("ns")), "be missing.* in row 1"),
         (pl.Series(["a", "b", "a", None]), "be missing.* in row 3"),
         (long_series([2**100, None]), "be missing.* in row 1"),
         (pa.nulls(2), "be missing.* in row 0"),
-        ([1, (object(),)], "values whose repr is the same.*type object"),
-        ([frozenset([1])], "values whose repr is the same.*type frozenset"),
         ("text", r"one dimension, got shape \(\)"),
         (b"text", r"one dimension, got shape \(\)"),
         ({"a": 1}, r"one dimension, got shape \(\)"),
         ([[1, 2], [3, 4]], r"one dimension, got shape \(2, 2\)"),
         ([np.array([1, 2])], r"one dimension, got shape \(1, 2\)"),
-        (re.match("a", "a"), r"one dimension, got shape \(\)"),  # entries, but no length
     ],
 )
 def test_ids_that_are_refused(ids: Any, message: str) -> None:

@@ -288,8 +288,6 @@ def test_ids_that_numpy_would_merge(ids: list[Any]) -> None:
         (np.ma.array([1, 2, 3], mask=[0, 1, 0]), "not be masked"),
         (pd.array([1, None, 3], dtype="Int64"), "not be missing, got .* row 1"),
         (np.array([1j, complex("nan")]), "row 1"),
-        ([object(), object()], "repr is the same.*type object"),
-        ([len, print, abs, lambda: 0], "repr is the same.*type function"),
     ],
 )
 def test_ids_that_are_refused(ids: Any, message: str) -> None:

@@ -117,12 +117,12 @@ GOOD: dict[str, Any] = {"X": [[1.0], [2.0]], "y": [1, 0], "qid": [1, 1]}
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
-        ({"X": [1.0, 2.0]}, ValueError, r"X must have two dimensions, got shape \(2,\)"),
+        ({"X": [1.0, 2.0]}, ValueError, "X must hold numbers in two dimensions"),
         ({"X": np.zeros((0, 3))}, ValueError, r"X must have at least one row"),
         ({"X": [[1.0], [np.inf]]}, ValueError, r"X must be finite or NaN, got inf"),
         ({"X": sparse.csr_array([[1.0], [-np.inf]])}, ValueError, r"X must be .* got -inf"),
-        ({"X": [["1"], ["2"]]}, ValueError, r"X must hold real numbers, got dtype <U1"),
-        ({"X": [[1j], [2]]}, ValueError, r"X must hold real numbers, got dtype complex128"),
+        ({"X": [["1"], ["2"]]}, ValueError, "X must hold numbers.* arrays of bytes.strings"),
+        ({"X": [[1j], [2]]}, ValueError, r"X must hold .*Complex data not supported"),
         ({"X": [[2**53 + 1], [0]]}, ValueError, r"X must hold integers .* got 9007199254740993"),
         ({"X": [[-(2**63)], [0]]}, ValueError, r"X must hold integers .* got 9223372036854775808"),
         ({"y": [1]}, ValueError, r"y must have 2 entries, got 1"),

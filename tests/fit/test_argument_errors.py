@@ -12,7 +12,7 @@ from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic
 
 X, Y, QID = make_cubic(10, n_documents=6, n_features=3, random_state=0)
 STRANGE: list[Any] = [
-    -0.5, 1.5, float("nan"), 10**400, -(10**5000), "", "x" * 5000, "9" * 5000, b"ab", [], [1],
+    -0.5, 1.5, float("nan"), 10**400, -(10**4000), "", "x" * 5000, "9" * 5000, b"ab", [], [1],
     ["a", 3], (), {}, {"a": 1}, {1: 2}, set(), np.array(3), np.array([1.0, 2.0]), np.array([]),
     object(), Decimal("0.5"), 1j, np.complex128(1j), pd.DataFrame({"a": [1]}), pd.NA,
     np.datetime64("2020"), sp.csr_matrix(np.eye(2)), [X, 1], [[1, 2], [3]],
