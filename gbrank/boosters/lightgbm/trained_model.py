@@ -106,31 +106,18 @@ class LightGBMModel:
 
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""
-        for block in _split_model(self.native.model_to_string())[1]:
+        for block in _tree_texts(self.native.model_to_string()):
             _check_splits(_lines(block), self.n_features)
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
-        return [_tree(block) for block in _split_model(self.native.model_to_string())[1]]
+        return [_tree(block) for block in _tree_texts(self.native.model_to_string())]
 
 
-def joined_trees(first: str, second: str, leave_out: int = 0) -> str:
-    """Return the text of a model with the first's trees, and the second's but for `leave_out`."""
-    head, trees, _ = _split_model(first)
-    _, more, tail = _split_model(second)
-    return _without_sizes(head) + "".join([*trees, *more[leave_out:], tail])
-
-
-def _without_sizes(text: str) -> str:
-    """Return a model's text without the sizes of trees: LightGBM then reads one after the other."""
-    return re.sub(r"\ntree_sizes=.*", "", text)
-
-
-def _split_model(text: str) -> tuple[str, list[str], str]:
-    """Split a model's text into what stands before the trees, the trees, and what follows."""
+def _tree_texts(text: str) -> list[str]:
+    """Return the texts of the trees of a model."""
     end = text.index("\nend of trees\n") + 1
-    head, *trees = re.split(r"(?=^Tree=\d+$)", text[:end], flags=re.MULTILINE)
-    return head, trees, text[end:]
+    return re.split(r"(?=^Tree=\d+$)", text[:end], flags=re.MULTILINE)[1:]
 
 
 def _check_splits(lines: dict[str, str], n_features: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import scipy.sparse as sp
+from lightgbm.basic import _LIB, _safe_call
 
 from gbrank.boosters.bins import BINNED_ROWS, bin_sample
 from gbrank.boosters.booster_params import by_position
@@ -28,7 +29,7 @@ from gbrank.boosters.lightgbm.parameters import (
     tree_params,
 )
 from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
-from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
+from gbrank.boosters.lightgbm.trained_model import LightGBMModel
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.collective import BoosterError, all_gather, n_workers
@@ -64,14 +65,10 @@ class LightGBMTrainer:
                 f"{' and '.join(depends_on_threads(params))} in booster_params, LightGBM's trees "
                 "depend on the number of threads."
             )
-        self._earlier: str | None = None  # the model that training goes on from
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
-            self._earlier = state["model"].decode()
             self._n_trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
             train, *valid = _with_scores([train, *valid], state)
-        self._n_earlier = self._n_trees[-1]
-        self._n_dummies = 0  # how many trees of this booster are not part of the model
         with translated(REFUSED):
             params, data = _training_data(train, params, schema)
             self._booster = lgb.Booster(params | network_params(), data)
@@ -81,7 +78,8 @@ class LightGBMTrainer:
             of_valid = _dataset(rows.X, params, schema, data, rows.init_score)
             self._booster.add_valid(of_valid, f"valid_{i}")
         if state is not None:
-            self._grow_dummy(len(train.y))
+            earlier = lgb.Booster(model_str=state["model"].decode())
+            _safe_call(_LIB.LGBM_BoosterMerge(self._booster._handle, earlier._handle))
 
     @staticmethod
     def check(settings: TreeSettings, schema: Schema) -> Params:
@@ -97,15 +95,6 @@ class LightGBMTrainer:
             self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
         self._given_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
 
-    def _grow_dummy(self, n_rows: int) -> None:
-        """Grow a first tree without gradients.
-
-        LightGBM keeps its first tree even without a split, and gives it no linear functions.
-        """
-        nothing = np.zeros(n_rows), np.ones(n_rows)
-        self._booster.update(fobj=lambda *_: nothing)
-        self._n_dummies = 1
-
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
 
@@ -116,8 +105,7 @@ class LightGBMTrainer:
 
         with translated("LightGBM could not grow a tree", BoosterError):
             self._booster.update(fobj=fobj)
-        grown = self._booster.current_iteration() - self._n_dummies
-        self._n_trees.append(self._n_earlier + grown)
+        self._n_trees.append(self._booster.current_iteration())
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
@@ -137,7 +125,7 @@ class LightGBMTrainer:
         scores = [self.train_scores(), *self.valid_scores()]
         return {
             "trees": np.array(self._n_trees, dtype=np.int64).tobytes(),
-            "model": self._text().encode(),
+            "model": self._booster.model_to_string(num_iteration=-1).encode(),
             **{f"scores_{i}": values.tobytes() for i, values in enumerate(scores)},
         }
 
@@ -146,21 +134,13 @@ class LightGBMTrainer:
         """Return the model of the first rounds."""
         if self._seeds:
             self._booster.reset_parameter(self._given_seeds)  # as the model's text records them
-        booster = self._booster
-        if self._earlier is not None:
-            booster = lgb.Booster(model_str=self._text())
-        text = booster.model_to_string(num_iteration=self._n_trees[rounds])
+        text = self._booster.model_to_string(num_iteration=self._n_trees[rounds])
         return LightGBMModel(lgb.Booster(model_str=text))
 
     def close(self) -> None:
         """Disconnect from the other workers of a distributed fit."""
         if n_workers() > 1:
             self._booster.free_network()
-
-    def _text(self) -> str:
-        """Return the text of all trees so far."""
-        text = str(self._booster.model_to_string(num_iteration=-1))
-        return text if self._earlier is None else joined_trees(self._earlier, text, self._n_dummies)
 
     def _reseed(self, round: int) -> None:
         """Make what a round draws depend on the seed and the round only."""
