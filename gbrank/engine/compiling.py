@@ -45,7 +45,7 @@ def _compile(
 
 @cache
 def _warn_of_no_cache() -> None:
-    """Say once that nothing can be stored."""
+    """Warn once that nothing can be stored."""
     warnings.warn(
         "compiled code cannot be stored, since neither the package's folder nor the user's cache "
         "can be written: every process compiles anew. Set NUMBA_CACHE_DIR to a folder that can.",
@@ -71,19 +71,22 @@ def standalone(function: Function) -> Function:
 @cache
 def compiled(signature: Any, function: Function) -> Function:
     """Compile a function that Python calls; later processes load gbrank's own from disk."""
-    return _told(function, signature, no_cfunc_wrapper=True)
+    return _compile_announced(function, signature, no_cfunc_wrapper=True)
 
 
 @cache
 def address(signature: Any, function: Function) -> int:
     """Compile a function that compiled code calls by its address, and return that."""
-    (found,) = cast(Any, _told(function, signature, no_cpython_wrapper=True)).overloads.values()
-    return int(found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name))
+    (compiled_code,) = cast(
+        Any, _compile_announced(function, signature, no_cpython_wrapper=True)
+    ).overloads.values()
+    name = compiled_code.fndesc.llvm_cfunc_wrapper_name
+    return int(compiled_code.library.get_pointer_to_function(name))
 
 
-def _told(function: Function, signature: Any, **options: Any) -> Function:
-    """Compile a function, and say so if it takes long."""
-    timer = threading.Timer(1.0, _tell_what_takes_long)
+def _compile_announced(function: Function, signature: Any, **options: Any) -> Function:
+    """Compile a function, and announce it if it takes long."""
+    timer = threading.Timer(1.0, _announce)
     timer.start()
     try:
         return _compile(function, signature, **options)
@@ -93,8 +96,8 @@ def _told(function: Function, signature: Any, **options: Any) -> Function:
 
 
 @cache
-def _tell_what_takes_long() -> None:
-    """Say so once in a process, by the logger "gbrank", or as a line of a notebook."""
+def _announce() -> None:
+    """Announce it once in a process, by the logger "gbrank", or as a line of a notebook."""
     text = (
         f"gbrank compiles for this machine: about {EXPECTED_SECONDS} seconds, once for each "
         "objective"

@@ -1,4 +1,4 @@
-"""What compiled functions are given: the contract of kernels and measures.
+"""The contract of kernels and measures: arguments and results of compiled functions.
 
 A *kernel* computes the loss of one query and its derivatives:
 ``kernel(query, measure, out) -> loss``. `query` is a `Query`, `measure` holds the functions of the

@@ -62,17 +62,17 @@ class Pool(Generic[T]):
     def borrow(self) -> Iterator[T]:
         """Lend an item, in the state in which it was given back."""
         try:
-            lent = self._free.pop()
+            item = self._free.pop()
         except IndexError:
-            lent = self._make()
+            item = self._make()
         try:
-            yield lent
+            yield item
         finally:
-            self._free.append(lent)
+            self._free.append(item)
 
 
 class Share(NamedTuple):
-    """What a kernel does in a thread: its loop, the arrays of this, and queries to run over."""
+    """The work of a kernel in a thread: its loop, the loop's arrays, and its queries."""
 
     loop: Function
     work: Pool[Work]
@@ -113,16 +113,16 @@ class Runner:
 
     @cached_property
     def _shares(self) -> list[Share]:
-        """What each kernel runs over, a share for each thread, of about equal work."""
+        """The shares of all kernels, one for each thread, of about equal work."""
         shares = []
-        for program, own in _by_kernel(self.program, self.queries.n_queries):
-            cost = np.cumsum(self._cost[own])
+        for program, queries in _by_kernel(self.program, self.queries.n_queries):
+            cost = np.cumsum(self._cost[queries])
             inner = np.searchsorted(cost, cost[-1] * np.arange(1, self._threads) / self._threads)
             loop = _compiled_loop(self._documents, program)
             # To allocate memory costs long lists more than to compute in it.
-            longest = int(self.queries.sizes[own].max())
+            longest = int(self.queries.sizes[queries].max())
             work = Pool(partial(_work_arrays, program, 1 + longest))
-            shares += [Share(loop, work, part) for part in np.split(own, inner)]
+            shares += [Share(loop, work, part) for part in np.split(queries, inner)]
         return shares
 
     @cached_property
@@ -130,8 +130,8 @@ class Runner:
         """The addresses of the measure's functions; 0 for one that it does not have."""
         return MeasureFunctions(
             *(
-                0 if own is None else address(signature, own)
-                for signature, own in zip(SIGNATURES, self.program.measure, strict=True)
+                0 if function is None else address(signature, function)
+                for signature, function in zip(SIGNATURES, self.program.measure, strict=True)
             )
         )
 
@@ -204,7 +204,7 @@ def _by_kernel(program: Program, n_queries: int) -> list[tuple[Program, Position
         return [(program, np.arange(n_queries, dtype=np.int64))]
     other = replace(program, kernel=program.other_kernel, work=program.other_work)
     both = (program, np.flatnonzero(~program.others)), (other, np.flatnonzero(program.others))
-    return [(own, queries) for own, queries in both if queries.size > 0]
+    return [(each, queries) for each, queries in both if queries.size > 0]
 
 
 def _documents(

@@ -20,7 +20,7 @@ kernel: Any = None  # a placeholder: each copy of the loop has its own
 
 
 class AllQueries(NamedTuple):
-    """What is known of all documents and queries.
+    """All documents and queries.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Work(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """What is written: values of queries, or derivatives in input order; the others are empty."""
+    """Values of queries, or derivatives in input order; the others are empty."""
 
     values: Vector
     gradient: Vector
@@ -114,15 +114,15 @@ def _loop(
     for q in queries:
         start = documents.offsets[q]
         m = documents.offsets[q + 1] - start
-        own = head_of(work.best_first, m)
-        sorting = own.sorting
+        best_first = head_of(work.best_first, m)
+        sorting = best_first.sorting
         order = slice_of(documents.order, start, start + m)
         sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
         singles, doubles = documents.singles, documents.doubles
-        copy_ranked(start, singles, doubles, sorting.ranking, own.key, own.gains)
-        find_ties(sorting.scores, documents.tied, own.first, own.last)
-        query = query_of(q, start, own, parameters, documents, work)
-        out = head_of(own.out, m if with_gradient else 0)
+        copy_ranked(start, singles, doubles, sorting.ranking, best_first.key, best_first.gains)
+        find_ties(sorting.scores, documents.tied, best_first.first, best_first.last)
+        query = query_of(q, start, best_first, parameters, documents, work)
+        out = head_of(best_first.out, m if with_gradient else 0)
         for i in range(out.gradient.size):
             out.gradient[i] = 0.0
             out.curvature[i] = 0.0
@@ -141,19 +141,19 @@ def _loop(
 
 @inline
 def query_of(
-    q: int, start: int, own: Ranked, parameters: Any, documents: AllQueries, work: Work
+    q: int, start: int, best_first: Ranked, parameters: Any, documents: AllQueries, work: Work
 ) -> Query:
     """Return the query at hand, which is sorted."""
-    scores = own.sorting.scores
+    scores = best_first.sorting.scores
     place = start if documents.discounts.size == documents.order.size else 0
     stop = place + min(scores.size, documents.discounts.size)
     return Query(
         scores,
-        own.key,
+        best_first.key,
         Ranking(
-            own.gains,
-            own.first,
-            own.last,
+            best_first.gains,
+            best_first.first,
+            best_first.last,
             slice_of(documents.discounts, place, stop),
             documents.scale[q],
             documents.cut,
@@ -169,12 +169,12 @@ def query_of(
 
 
 @standalone
-def sort(scores: Vector, order: Positions, before: NDArray[np.int16], own: Sorting) -> None:
+def sort(scores: Vector, order: Positions, before: NDArray[np.int16], sorting: Sorting) -> None:
     """Write a query's scores and rows, best score first.
 
     `before` holds the ranking of the last time, and then that of now; −1 if there was none.
     """
-    s, ranking = own.scores, own.ranking
+    s, ranking = sorting.scores, sorting.ranking
     sorted_again = s.size < LONG and before[0] >= 0
     if sorted_again:
         for i in range(s.size):
@@ -184,12 +184,12 @@ def sort(scores: Vector, order: Positions, before: NDArray[np.int16], own: Sorti
     if not sorted_again:
         for i in range(s.size):
             s[i] = scores[order[i]]
-        rank(s, ranking, own.spare, own.rows)
+        rank(s, ranking, sorting.spare, sorting.rows)
     if s.size < LONG:
         for i in range(s.size):
             before[i] = ranking[i]
     for i in range(s.size):
-        own.rows[i] = order[ranking[i]]
+        sorting.rows[i] = order[ranking[i]]
 
 
 @standalone
@@ -226,8 +226,8 @@ def find_ties(s: Vector, tied: bool, first: Positions, last: Positions) -> None:
 def write_back(rows: Positions, out: Derivatives, weights: Vector, outputs: Outputs) -> bool:
     """Write a query's derivatives, weighted, to its rows; return False if they are not usable."""
     for i in range(rows.size):
-        force, bend = out.gradient[i], out.curvature[i]
-        if not (np.isfinite(force) and np.isfinite(bend) and bend >= 0):
+        gradient, curvature = out.gradient[i], out.curvature[i]
+        if not (np.isfinite(gradient) and np.isfinite(curvature) and curvature >= 0):
             return False
     for i in range(rows.size):
         weight = weights[rows[i]] if weights.size > 0 else 1.0
@@ -245,27 +245,27 @@ def share_among_equals(s: Vector, key: Vector, out: Derivatives) -> None:
         while end < s.size and s[end] == s[start] and key[end] == key[start]:
             end += 1
         if end > start + 1:
-            force = 0.0
-            bend = 0.0
+            gradient = 0.0
+            curvature = 0.0
             for i in range(start, end):
-                force += out.gradient[i]
-                bend += out.curvature[i]
+                gradient += out.gradient[i]
+                curvature += out.curvature[i]
             for i in range(start, end):
-                out.gradient[i] = force / (end - start)
-                out.curvature[i] = bend / (end - start)
+                out.gradient[i] = gradient / (end - start)
+                out.curvature[i] = curvature / (end - start)
         start = end
 
 
 @cache
-def loop_of(own: Function) -> Function:
+def loop_of(function: Function) -> Function:
     """Return a copy of the loop that calls this kernel, and is stored on disk beside it."""
-    code = own.__code__
-    name = f"{own.__name__}_loop"
+    code = function.__code__
+    name = f"{function.__name__}_loop"
     copy = FunctionType(
         _loop.__code__.replace(
             co_filename=code.co_filename, co_firstlineno=code.co_firstlineno, co_name=name
         ),
-        {**_loop.__globals__, "kernel": inline(own), "__name__": own.__module__},
+        {**_loop.__globals__, "kernel": inline(function), "__name__": function.__module__},
         name,
     )
     copy.__qualname__ = name

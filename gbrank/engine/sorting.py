@@ -65,13 +65,13 @@ def rank_by_counting(s: Vector, ranking: Positions) -> None:
     to sort, up to `LONG` of them.
     """
     for i in range(s.size):
-        own = s[i]
+        score = s[i]
         before = 0
         # Unsigned indices need no wrap-around check, so that the loops vectorise.
         for j in range(np.uintp(0), np.uintp(i)):
-            before += 1 if s[j] >= own else 0
+            before += 1 if s[j] >= score else 0
         for j in range(np.uintp(i + 1), np.uintp(s.size)):
-            before += 1 if s[j] > own else 0
+            before += 1 if s[j] > score else 0
         ranking[before] = i
 
 

@@ -56,6 +56,26 @@ def ap_value(ranking: Ranking) -> float:
     return total * ranking.scale
 
 
+@inline
+def swap_inside(
+    start: int, end: int, reach: int, above: float, relevant: float, discounts: Vector
+) -> float:
+    """Return the expected change of R·AP when a relevant and another document of a block swap."""
+    n = end - start
+    others = (relevant - 1) / (n - 2) if n > 2 else 0.0
+    change = 0.0
+    for p in range(start, end):
+        t = p - start
+        below = end - 1 - p
+        reaching = min(t, reach - start)  # upper places above p that touch the top
+        if p < reach:
+            change += below * (above + 1 + t * others) * discounts[p]
+        if t > 0:
+            change -= reaching * (above + 1 + (t - 1) * others) * discounts[p]
+        change += others * reaching * below * discounts[p]
+    return change * 2.0 / (n * (n - 1.0))
+
+
 def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta of AP.
 
@@ -76,9 +96,9 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         reach = min(end, max(top, start))
         share = (reach - start) / n
         relevant = sum_of(slice_of(gains, start, end))
-        own = 0.0
+        block = 0.0
         for p in range(start, end):
-            own += relevant / n * discounts[p]
+            block += relevant / n * discounts[p]
         for kind in range(2):  # the block's irrelevant, then its relevant documents
             others = (relevant - kind) / (n - 1) if n > 1 else 0.0
             upper = 0.0
@@ -93,26 +113,16 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
                 lower -= (above + kind + t * others) * discounts[p]
             for p in range(start, end):
                 if gains[p] == kind:
-                    delta.upper[p] = scale * (upper / n - share * (passed + own))
+                    delta.upper[p] = scale * (upper / n - share * (passed + block))
                     delta.share[p] = scale * share
                     delta.lower[p] = passed + lower / n
         inside = 0.0
         if n > 1 and 0 < relevant < n:
-            others = (relevant - 1) / (n - 2) if n > 2 else 0.0
-            for p in range(start, end):
-                t = p - start
-                below = end - 1 - p
-                reaching = min(t, reach - start)  # upper places above p that touch the top
-                if p < reach:
-                    inside += below * (above + 1 + t * others) * discounts[p]
-                if t > 0:
-                    inside -= reaching * (above + 1 + (t - 1) * others) * discounts[p]
-                inside += others * reaching * below * discounts[p]
-            inside *= 2.0 / (n * (n - 1.0))
+            inside = swap_inside(start, end, reach, above, relevant, discounts)
         for p in range(start, end):
             delta.inside[p] = scale * inside
         above += relevant
-        passed += own
+        passed += block
         start = end
 
 

@@ -99,6 +99,24 @@ def rr_value(ranking: Ranking) -> float:
     return 0.0
 
 
+@inline
+def fill_above_relevant(ranking: Ranking, top: int, delta: SeparableDelta) -> int:
+    """Clear the delta; fill it for blocks above all relevant documents, return where these end."""
+    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    for p in range(last.size):
+        delta.upper[p] = delta.share[p] = delta.lower[p] = delta.inside[p] = 0.0
+    start = 0
+    while start < last.size and sum_of(slice_of(gains, start, last[start])) == 0:
+        end = last[start]
+        reach = min(end, max(top, start))
+        upper = sum_of(slice_of(discounts, start, reach)) if reach > start else 0.0
+        for p in range(start, end):
+            delta.upper[p] = upper / (end - start)
+            delta.share[p] = (reach - start) / (end - start)
+        start = end
+    return start
+
+
 def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta of RR.
 
@@ -108,20 +126,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """
     gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
     m = last.size
-    for p in range(m):
-        delta.upper[p] = delta.share[p] = delta.lower[p] = delta.inside[p] = 0.0
-    start = 0
-    while start < m and sum_of(slice_of(gains, start, last[start])) == 0:
-        end = last[start]
-        n = end - start
-        reach = min(end, max(top, start))
-        upper = 0.0
-        for p in range(start, reach):
-            upper += discounts[p]
-        for p in range(start, end):
-            delta.upper[p] = upper / n
-            delta.share[p] = (reach - start) / n
-        start = end
+    start = fill_above_relevant(ranking, top, delta)
     if start == m:
         return
     end = last[start]
@@ -143,16 +148,16 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         if gains[p] > 0:
             delta.lower[p] = -value
     fallback = 0.0  # expected w of the second relevant document, once its block has passed
-    found = False
+    passed = False
     start = end
     while start < m:
         end = last[start]
         relevant = sum_of(slice_of(gains, start, end))
-        landing = fallback if found else first_two(start, end, relevant + 1, end, discounts)[0]
+        landing = fallback if passed else first_two(start, end, relevant + 1, end, discounts)[0]
         for p in range(start, end):
             delta.lower[p] = -value if gains[p] > 0 else -landing
-        if relevant > 0 and not found:
-            found = True
+        if relevant > 0 and not passed:
+            passed = True
             fallback = first_two(start, end, relevant, end, discounts)[0]
         start = end
 
@@ -288,9 +293,9 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     upper block, the blocks between, and the lower block up to b.
     """
     gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
-    own = unpack(ranking.memory, ERRWork)
+    work = unpack(ranking.memory, ERRWork)
     m = gains.size
-    means = own.means
+    means = work.means
     before = 1.0
     passed = 0.0  # Σ (w(r) − w(r + 1)) Q(r) over earlier blocks
     start = 0
@@ -307,9 +312,9 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
                 block += drop(discounts, start + t - 1, m) * before * means[t]
         for p in range(start, end):
             if p > start and gains[p] == gains[p - 1]:
-                own.upper[p] = own.upper[p - 1]
-                own.share[p] = own.share[p - 1]
-                own.lower[p] = own.lower[p - 1]
+                work.upper[p] = work.upper[p - 1]
+                work.share[p] = work.share[p - 1]
+                work.lower[p] = work.lower[p - 1]
             else:
                 upper = 0.0
                 lower = 0.0
@@ -321,13 +326,13 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
                     if t < n:
                         lower += change * (1 - t / n) * means[t]
                 share = reach / n / (1 - gains[p])
-                own.upper[p] = upper - share * (passed + block)
-                own.share[p] = share
-                own.lower[p] = passed + lower
-            own.before[p] = before
-            delta.upper[p] = own.upper[p]
-            delta.share[p] = own.share[p]
-            delta.lower[p] = own.lower[p]
+                work.upper[p] = upper - share * (passed + block)
+                work.share[p] = share
+                work.lower[p] = passed + lower
+            work.before[p] = before
+            delta.upper[p] = work.upper[p]
+            delta.share[p] = work.share[p]
+            delta.lower[p] = work.lower[p]
         for p in range(start, end):
             before *= 1 - gains[p]
         passed += block
@@ -337,7 +342,7 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i."""
     gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
-    own = unpack(ranking.memory, ERRWork)
+    work = unpack(ranking.memory, ERRWork)
     first, m = ranking.first, gains.size
     start = first[i]
     end = last[i]
@@ -351,17 +356,17 @@ def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
         if new and gains[j] != gains[j - 1]:
             inside = 0.0
             if start < depth:
-                survival_means(start, end, i, j, depth, gains, own.means)
+                survival_means(start, end, i, j, depth, gains, work.means)
                 for t in range(1, min(n - 1, depth - start) + 1):
                     chance = 2.0 * min(t, reach) * (n - t) / (n * (n - 1.0))
-                    inside += drop(discounts, start + t - 1, m) * chance * own.means[t - 1]
+                    inside += drop(discounts, start + t - 1, m) * chance * work.means[t - 1]
         if new:
-            own.inside[j] = inside
-        out[j] = abs(gains[i] - gains[j]) * own.inside[j] * own.before[i]
-    upper = own.upper[i]
-    share = own.share[i]
+            work.inside[j] = inside
+        out[j] = abs(gains[i] - gains[j]) * work.inside[j] * work.before[i]
+    upper = work.upper[i]
+    share = work.share[i]
     for j in range(end, stop):
-        out[j] = abs(gains[i] - gains[j]) * max(upper + share * own.lower[j], 0.0)
+        out[j] = abs(gains[i] - gains[j]) * max(upper + share * work.lower[j], 0.0)
 
 
 @register_measure

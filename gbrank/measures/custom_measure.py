@@ -59,7 +59,7 @@ class CustomMeasure(Measure):
         return self.title + ("" if self.label is None else f"[{self.label}]")
 
     def __repr__(self) -> str:
-        """Say which function it is."""
+        """Return the call that makes the measure."""
         return f"custom_measure({getattr(self.function, '__name__', self.function)})"
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:

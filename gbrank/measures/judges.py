@@ -70,13 +70,13 @@ def with_judge(
             "of 95% hold somewhat less often than they say."
         )
     check_labels(people[known], "y")
-    own = {**(labels or {}), PEOPLE: people, JUDGE: judge}
-    return {"y": np.where(known, people, judge), "labels": own}
+    named = {**(labels or {}), PEOPLE: people, JUDGE: judge}
+    return {"y": np.where(known, people, judge), "labels": named}
 
 
 def refuse_weights(*weights: object) -> None:
     """Refuse weights, which have no part in what people and a judge say together."""
-    if any(given is not None for given in weights):
+    if any(weight is not None for weight in weights):
         raise ArgumentError("judged_by", "must be None where weights are given")
 
 
@@ -129,22 +129,22 @@ def powered_mean(people: Vector, judge: Vector, judged: NDArray[np.bool_]) -> Po
         return Powered(mean, np.nan, np.nan, np.nan)
     mean, n = float(np.nanmean(people)), int(judged.sum())
     h = np.nan_to_num(people[judged] - mean) * n / counted
-    alone = Powered(mean, float(np.sqrt(h @ h / (n - 1) / n)), counted - 1, 0.0)
+    people_alone = Powered(mean, float(np.sqrt(h @ h / (n - 1) / n)), counted - 1, 0.0)
     every = np.nan_to_num(judge - np.nanmean(judge)) if not np.isnan(judge).all() else judge * 0
-    lead = float(every[judged].mean() - every.mean())
+    difference = float(every[judged].mean() - every.mean())
     j = every[judged] - every[judged].mean()
     spread = float(j @ j)
     if counted < FEWEST or not spread > 0 or not h.any() or judged.all():
-        return alone
+        return people_alone
     slope, freedom = float(j @ h) / spread, counted - 2
     left = h - slope * j
     gain, noise = slope**2 * spread, float(left @ left) / (n - 2)
     shrunk = gain / (gain + noise) if gain > 0 else 0.0
     left = h - shrunk * slope * j
-    variance = float(left @ left) / (n - 2) * (1 / n + shrunk * lead**2 / spread)
+    variance = float(left @ left) / (n - 2) * (1 / n + shrunk * difference**2 / spread)
     variance += (shrunk * slope) ** 2 * float(every.var(ddof=1)) / len(every)
-    found = Powered(mean - shrunk * slope * lead, float(np.sqrt(variance)), freedom, 0.0)
-    if found.margin >= alone.margin:
-        return found._replace(error=alone.margin / found.margin * found.error)
-    worth = counted * ((alone.margin / found.margin) ** 2 - 1)
-    return found._replace(worth=min(worth, len(judged) - n))
+    powered = Powered(mean - shrunk * slope * difference, float(np.sqrt(variance)), freedom, 0.0)
+    if powered.margin >= people_alone.margin:
+        return powered._replace(error=people_alone.margin / powered.margin * powered.error)
+    worth = counted * ((people_alone.margin / powered.margin) ** 2 - 1)
+    return powered._replace(worth=min(worth, len(judged) - n))

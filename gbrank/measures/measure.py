@@ -1,4 +1,4 @@
-"""What all measures share: how they are called, averaged, printed, and bound to labels."""
+"""Base classes of measures: how they are called, averaged, printed, and bound to labels."""
 
 from __future__ import annotations
 
@@ -439,12 +439,12 @@ def bind_to_rows(
     measure: Measure, documents: Documents, n_jobs: int | None = None
 ) -> MeasureOnRows:
     """Bind a measure to the documents that have the label that it names."""
-    own, chosen, queries = documents.with_label(measure.label, f"measure {measure}")
+    labelled, chosen, queries = documents.with_label(measure.label, f"measure {measure}")
     unlabelled = measure if measure.label is None else replace(measure, label=None)
     return MeasureOnRows(
         measure,
-        unlabelled.bind(own.y, own.queries, n_jobs, own.X),
-        query_weights(own.queries, own.sample_weight, own.query_weight),
+        unlabelled.bind(labelled.y, labelled.queries, n_jobs, labelled.X),
+        query_weights(labelled.queries, labelled.sample_weight, labelled.query_weight),
         chosen,
         queries,
         documents.queries.n_queries,

@@ -29,7 +29,7 @@ class PairwiseConstants(NamedTuple):
 
 
 class PairwiseWork(NamedTuple):
-    """What the functions work with; `prepare_pairwise_row` leaves the first four to the rows."""
+    """Work arrays of the functions; `prepare_pairwise_row` fills the first four for the rows."""
 
     alone: Vector
     outer: Vector
@@ -106,7 +106,7 @@ def pairwise_value(ranking: Ranking) -> float:
 
 def prepare_pairwise_row(ranking: Ranking, top: int) -> None:
     """Fill the chances, by block, that a pair touches the top and has a document between it."""
-    last, own = ranking.last, unpack(ranking.memory, PairwiseWork)
+    last, work = ranking.last, unpack(ranking.memory, PairwiseWork)
     start = 0
     while start < last.size:
         end = last[start]
@@ -123,10 +123,10 @@ def prepare_pairwise_row(ranking: Ranking, top: int) -> None:
             if n > 2:
                 between += below * (below - 1.0) / (n * (n - 1.0) * (n - 2.0))
         for p in range(start, end):
-            own.alone[p] = (reach - start) / n
-            own.outer[p] = outer
-            own.inner_one[p] = one
-            own.inner_between[p] = between
+            work.alone[p] = (reach - start) / n
+            work.outer[p] = outer
+            work.inner_one[p] = one
+            work.inner_between[p] = between
         start = end
 
 
@@ -157,9 +157,9 @@ def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta
 def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i."""
     gains, last, scale = ranking.gains, ranking.last, ranking.scale
-    own = unpack(ranking.memory, PairwiseWork)
+    work = unpack(ranking.memory, PairwiseWork)
     grades = int(unpack(ranking.constants, PairwiseConstants).grades)
-    counts = own.counts
+    counts = work.counts
     for c in range(grades):
         counts[c] = 0.0
     grade = int(gains[i])
@@ -170,11 +170,11 @@ def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> 
             add_grade(counts, grades, int(gains[p]), 1.0)
     for j in range(i + 1, end):
         between = 0.0 if gains[j] == gains[i] else flips(counts, grade, int(gains[j])) - 1
-        touched = own.inner_one[i] + own.inner_between[i] * between
+        touched = work.inner_one[i] + work.inner_between[i] * between
         out[j] = 0.0 if gains[j] == gains[i] else scale * touched
-    alone = own.alone[i]
+    alone = work.alone[i]
     for c in range(grades):
-        counts[c] *= own.outer[i]
+        counts[c] *= work.outer[i]
     start = end
     while start < stop:
         end = last[start]
@@ -201,17 +201,17 @@ def pairwise_by_rank(
         slopes[a] = 0.0
     swept = m > direct * LONGEST_DIRECT
     if swept:
-        own = unpack(ranking.memory, PairwiseWork)
+        work = unpack(ranking.memory, PairwiseWork)
         for a in range(m):
-            own.from_last[a] = -ranks[a]
-            own.chances[a] = 0.0
+            work.from_last[a] = -ranks[a]
+            work.chances[a] = 0.0
         sweep_pairs(
-            slice_of(own.from_last, 0, m), 1 / beta, first, gains,
-            PairWeights(unit=True, separable=False), own.delta, PAIR_CHANCES, own.sweep,
-            Derivatives(slice_of(slopes, 0, m), slice_of(own.chances, 0, m)),
+            slice_of(work.from_last, 0, m), 1 / beta, first, gains,
+            PairWeights(unit=True, separable=False), work.delta, PAIR_CHANCES, work.sweep,
+            Derivatives(slice_of(slopes, 0, m), slice_of(work.chances, 0, m)),
         )  # fmt: skip
         for a in range(m):
-            total += 0.5 * own.chances[a]  # each pair counts for both documents
+            total += 0.5 * work.chances[a]  # each pair counts for both documents
             slopes[a] *= scale * beta
     for a in range(0 if swept else m):
         for b in range(a):

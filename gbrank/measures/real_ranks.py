@@ -21,7 +21,7 @@ FAR, NEGLIGIBLE = 40.0, 1e-22
 
 
 class RealRanksWork(NamedTuple):
-    """What `above` returns as its derivative, for each j."""
+    """The derivatives that `above` returns, for each j."""
 
     changes: Vector
 

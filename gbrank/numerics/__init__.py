@@ -1,1 +1,1 @@
-"""What kernels are made of: sums over pairs, transforms, logistic functions, steps and noise."""
+"""Parts of kernels: sums over pairs, transforms, logistic functions, steps and noise."""

@@ -123,16 +123,16 @@ def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
 @inline
 def _enter(coming: int, places: Vector, weights: Matrix, boxes: Boxes) -> int:
     """Take the box that begins at a document in reach; return where the next one begins."""
-    own = np.floor(places[coming])
-    slot = np.int64(own % BOXES)
-    boxes.numbers[slot] = own
+    number = np.floor(places[coming])
+    slot = np.int64(number % BOXES)
+    boxes.numbers[slot] = number
     boxes.begins[slot] = coming
     moments, powers = boxes.moments[slot], boxes.powers
     for c in range(weights.shape[0]):
         for n in range(TERMS):
             moments[c, n] = 0.0
-    while coming < places.size and places[coming] < own + 1:
-        fill_powers(2.0 * (places[coming] - own) - 1.0, powers)
+    while coming < places.size and places[coming] < number + 1:
+        fill_powers(2.0 * (places[coming] - number) - 1.0, powers)
         for c in range(np.uintp(weights.shape[0])):
             weight = weights[c, coming]
             for n in range(np.uintp(TERMS)):

@@ -4,7 +4,7 @@ Pairs share one exponential per document: with the upper document a and the lowe
 u = exp(−(s_a − s_b)/σ) ≤ 1 gives all that is needed without overflow.
 """
 
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ WIDEST = 1400.0
 
 @inline
 def is_wide(s: Vector, sigma: float) -> bool:
-    """Say whether the scores, best first, are too far apart for `exponentials`."""
+    """Return whether scores, best first, are too far apart for `exponentials`."""
     return not (s[0] - s[s.size - 1]) / sigma <= WIDEST
 
 
@@ -113,33 +113,82 @@ def row_loss(
     return total
 
 
+# The value of a pair, and what it adds to two vectors: see `add_pairs`.
+PairSums: TypeAlias = tuple[float, float, float, float, float]
+
+
+class LogisticPairs(NamedTuple):
+    """The scores of a list, best first, and the exponentials that its pairs share."""
+
+    s: Vector
+    sigma: float
+    wide: bool
+    up: Vector
+    down: Vector
+
+
 @inline
-def pair_force(weight: float, u: float) -> tuple[float, float]:
+def logistic_pairs(s: Vector, sigma: float, up: Vector, down: Vector) -> LogisticPairs:
+    """Return the pairs of a list, of which `up` and `down` are filled."""
+    exponentials(s, sigma, up, down)
+    return LogisticPairs(s, sigma, is_wide(s, sigma), up, down)
+
+
+@inline
+def scale_of_row(i: int, pairs: LogisticPairs) -> float:
+    """Return the c with c up[j] = exp((s_j − s_i)/σ) for every j below i."""
+    return row_exponentials(i, pairs.wide, pairs.s, pairs.sigma, pairs.up, pairs.down)
+
+
+@inline
+def rank_of_pair(i: int, j: int, scale: float, pairs: LogisticPairs, data: Any) -> PairSums:
+    """Return what each document of a pair adds to the other one's soft rank, for `add_pairs`."""
+    u = pairs.up[j] * scale
+    above = 1.0 / (1.0 + u)
+    return 0.0, u * above, above, 0.0, 0.0
+
+
+@inline
+def gradient_of_pair(weight: float, u: float) -> PairSums:
     """Return weight p (1 − p), p = 1/(1 + u), and the curvature of its logistic majoriser.
 
-    A negative weight pulls the upper document, above with probability p, further up.
+    They are signed for `add_pairs`. A negative weight moves the upper document, above with
+    probability p, further up.
     """
     above = 1.0 / (1.0 + u)
-    force = weight * u * above * above
-    right = above if weight < 0 else u * above
-    return force, abs(force) * right
+    gradient = weight * u * above * above
+    curvature = abs(gradient) * (above if weight < 0 else u * above)
+    return 0.0, gradient, -gradient, curvature, curvature
 
 
 @inline
-def add_rank_forces(
-    weight: Function, own: Any, s: Vector, sigma: float, up: Vector, down: Vector, out: Derivatives
-) -> None:
-    """Add all pairs of weights weight(i, j, own), in units of σ, given what `exponentials` fill."""
-    wide = is_wide(s, sigma)
-    for i in range(s.size - 1):
-        scale = row_exponentials(i, wide, s, sigma, up, down)
-        own_force = 0.0
-        own_curvature = 0.0
-        for j in range(np.uintp(i + 1), np.uintp(s.size)):
-            force, added = pair_force(weight(i, j, own), up[j] * scale)
-            own_force += force
-            out.gradient[j] -= force
-            own_curvature += added
-            out.curvature[j] += added
-        out.gradient[i] += own_force
-        out.curvature[i] += own_curvature
+def add_pairs(
+    row: Function, pair: Function, pairs: Any, data: Any, n: int, one: Vector, two: Vector
+) -> float:
+    """Add to two vectors what each pair i < j of n documents gives both; return Σ of its values.
+
+    ``pair(i, j, scale, pairs, data)`` returns its value, and what is added to one[i], one[j],
+    two[i] and two[j]; the scale is ``row(i, pairs)``.
+    """
+    total = 0.0
+    for i in range(n - 1):
+        scale = row(i, pairs)
+        first = 0.0
+        second = 0.0
+        # Unsigned indices need no wrap-around check, so that the loop vectorises.
+        for j in range(np.uintp(i + 1), np.uintp(n)):
+            value, one_i, one_j, two_i, two_j = pair(i, j, scale, pairs, data)
+            total += value
+            first += one_i
+            one[j] += one_j
+            second += two_i
+            two[j] += two_j
+        one[i] += first
+        two[i] += second
+    return total
+
+
+@inline
+def no_scale(i: int, pairs: Any) -> float:
+    """Return the scale of rows that need none."""
+    return 1.0

@@ -17,7 +17,7 @@ from gbrank.numerics.noise import HALF, shifted, take_logarithms
 
 
 class Draw(NamedTuple):
-    """What drawing a noisy ranking works with."""
+    """The work arrays of drawing a noisy ranking."""
 
     keys: Vector
     spare: Vector

@@ -24,7 +24,7 @@ def sum_of(values: Vector) -> float:
 
 @inline
 def all_alike(gains: Vector) -> bool:
-    """Say whether all documents are worth the same, so that there is nothing to rank."""
+    """Return whether all documents are worth the same, so that there is nothing to rank."""
     for p in range(1, gains.size):
         if gains[p] != gains[0]:
             return False

@@ -5,7 +5,7 @@ With other sigmoids than the logistic function, they are summed pair by pair at 
 
 from dataclasses import dataclass
 from math import erfc
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,16 @@ from gbrank.common.fields import Choice, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
-from gbrank.numerics.logistic import add_rank_forces, exponentials, is_wide, row_exponentials
+from gbrank.numerics.logistic import (
+    LogisticPairs,
+    PairSums,
+    add_pairs,
+    gradient_of_pair,
+    logistic_pairs,
+    no_scale,
+    rank_of_pair,
+    scale_of_row,
+)
 from gbrank.numerics.sweeps import (
     LOGISTIC,
     RANK_GRADIENTS,
@@ -85,19 +94,23 @@ def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivative
         return 0.0
     for i in range(s.size):
         work.ranks[i] = 1.0
-    _add_ranks(s, sigma, work.up, work.down, work.ranks)
+    pairs = logistic_pairs(s, sigma, work.up, work.down)
+    add_pairs(scale_of_row, rank_of_pair, pairs, 0, s.size, work.ranks, work.ranks)
     loss = -measure.by_rank(
         query.ranking, work.ranks, parameters.beta, parameters.direct, work.slopes
     )
     if out.gradient.size > 0:
-        add_rank_forces(_difference, work.slopes, s, sigma, work.up, work.down, out)
+        add_pairs(
+            scale_of_row, _gradient_of_ranks, pairs, work.slopes, s.size, out.gradient,
+            out.curvature,
+        )  # fmt: skip
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
     return loss
 
 
 def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `approximate_measure`, by sweeps."""
+    """Return what `approximate_measure` returns, by sweeps."""
     parameters: ApproxParameters = query.parameters
     work: SweptApproxWork = query.work
     s, sigma, first = query.scores, query.sigma, query.ranking.first
@@ -130,53 +143,54 @@ def sigmoid_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -
     """
     parameters: ApproxParameters = query.parameters
     s, sigma, ranks, slopes = query.scores, query.sigma, query.work.ranks, query.work.slopes
-    m = s.size
     if all_alike(query.ranking.gains):
         return 0.0
-    for i in range(m):
+    for i in range(s.size):
         ranks[i] = 1.0
-    for i in range(m - 1):
-        for j in range(i + 1, m):
-            wrong, _ = _sigmoid((s[i] - s[j]) / sigma, parameters.arctan)
-            ranks[i] += wrong
-            ranks[j] += 1.0 - wrong
+    pairs = SigmoidPairs(s, sigma, parameters.arctan)
+    add_pairs(no_scale, _rank_by_sigmoid, pairs, 0, s.size, ranks, ranks)
     loss = -measure.by_rank(query.ranking, ranks, parameters.beta, 1.0, slopes)
-    if out.gradient.size == 0:
-        return loss
-    for i in range(m - 1):
-        for j in range(i + 1, m):
-            wrong, slope = _sigmoid((s[i] - s[j]) / sigma, parameters.arctan)
-            force = (slopes[i] - slopes[j]) * slope
-            out.gradient[i] += force
-            out.gradient[j] -= force
-            bend = abs(force) * (1.0 - wrong if force < 0 else wrong)
-            out.curvature[i] += bend
-            out.curvature[j] += bend
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(sigma, out)
+    if out.gradient.size > 0:
+        add_pairs(
+            no_scale, _gradient_by_sigmoid, pairs, slopes, s.size, out.gradient, out.curvature
+        )
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
     return loss
 
 
 @inline
-def _add_ranks(s: Vector, sigma: float, up: Vector, down: Vector, ranks: Vector) -> None:
-    """Add to each document's rank, pair by pair; fill `up` and `down`."""
-    exponentials(s, sigma, up, down)
-    wide = is_wide(s, sigma)
-    for i in range(s.size - 1):
-        scale = row_exponentials(i, wide, s, sigma, up, down)
-        own = 0.0
-        for j in range(np.uintp(i + 1), np.uintp(s.size)):
-            u = up[j] * scale
-            above = 1.0 / (1.0 + u)
-            ranks[j] += above
-            own += u * above
-        ranks[i] += own
+def _gradient_of_ranks(
+    i: int, j: int, scale: float, pairs: LogisticPairs, slopes: Vector
+) -> PairSums:
+    """Return the derivatives of a pair, weighted by the slopes of the measure by its ranks."""
+    return gradient_of_pair(slopes[i] - slopes[j], pairs.up[j] * scale)
+
+
+class SigmoidPairs(NamedTuple):
+    """The scores of a list, and which sigmoid stands in place of the logistic function."""
+
+    s: Vector
+    sigma: float
+    arctan: bool
 
 
 @inline
-def _difference(i: int, j: int, slopes: Vector) -> float:
-    """Return what a pair weighs: the difference of the measure's slopes by the two ranks."""
-    return slopes[i] - slopes[j]
+def _rank_by_sigmoid(i: int, j: int, scale: float, pairs: SigmoidPairs, data: Any) -> PairSums:
+    """Return what each document of a pair adds to the other one's soft rank."""
+    wrong, _ = _sigmoid((pairs.s[i] - pairs.s[j]) / pairs.sigma, pairs.arctan)
+    return 0.0, wrong, 1.0 - wrong, 0.0, 0.0
+
+
+@inline
+def _gradient_by_sigmoid(
+    i: int, j: int, scale: float, pairs: SigmoidPairs, slopes: Vector
+) -> PairSums:
+    """Return the derivatives of a pair, weighted by the slopes of the measure by its ranks."""
+    wrong, slope = _sigmoid((pairs.s[i] - pairs.s[j]) / pairs.sigma, pairs.arctan)
+    gradient = (slopes[i] - slopes[j]) * slope
+    curvature = abs(gradient) * (1.0 - wrong if gradient < 0 else wrong)
+    return 0.0, gradient, -gradient, curvature, curvature
 
 
 @inline

@@ -59,11 +59,13 @@ def _check_signature(function: Callable[..., Any]) -> None:
     name = getattr(function, "__name__", type(function).__name__)
     called, hint = f"{name}({', '.join(signature.parameters)})", ""
     if len(others) == 2 or of_all_queries:
-        given = ["labels", "scores"] if first.startswith(("y", "label")) else ["scores", "labels"]
-        given += ["[len(labels)]" if other == "group" else "None" for other in others[1:-1]]
+        arguments = (
+            ["labels", "scores"] if first.startswith(("y", "label")) else ["scores", "labels"]
+        )
+        arguments += ["[len(labels)]" if other == "group" else "None" for other in others[1:-1]]
         hint = (
             f" One for LightGBM or XGBoost is passed as lambda scores, labels, sigma: (0.0, "
-            f"*{name}({', '.join(given)})), which is called query by query: labels stand for "
+            f"*{name}({', '.join(arguments)})), which is called query by query: labels stand for "
             "data.get_label(), and 0.0 for the loss, which training does not need."
         )
     raise TypeError(

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
+from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
+from gbrank.numerics.logistic import PairSums, add_pairs, no_scale
 from gbrank.numerics.vectors import to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -28,39 +28,43 @@ class HingeParameters(NamedTuple):
     squared: bool
 
 
+class HingeWork(NamedTuple):
+    """The work arrays of `hinge_pairs`, where only the loss is asked for."""
+
+    gradient: Vector
+    curvature: Vector
+
+
 def hinge_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum max(0, 1 − (s_i − s_j)/σ), or half its square, over all pairs y_i > y_j.
 
     The curvature is the number of active pairs. At the kink a pair counts half: the mean of the
     slopes on both sides.
     """
-    parameters: HingeParameters = query.parameters
-    s, labels, sigma = query.scores, query.key, query.sigma
-    squared = parameters.squared
-    loss = 0.0
-    for i in range(s.size - 1):
-        force = 0.0
-        active_pairs = 0.0
-        label = labels[i]
-        # Unsigned indices need no wrap-around check, so that the loop vectorises.
-        for j in range(np.uintp(i + 1), np.uintp(s.size)):
-            difference = label - labels[j]
-            sign = 1.0 if difference > 0 else (-1.0 if difference < 0 else 0.0)
-            gap = sigma - sign * (s[i] - s[j])
-            short = min(max(gap / sigma, 0.0), WIDEST)
-            active = abs(sign) * (1.0 if gap > 0 else (0.5 if gap == 0 else 0.0))
-            slope = active * short if squared else active
-            loss += active * short * (0.5 * short if squared else 1.0)
-            if out.gradient.size > 0:
-                out.gradient[j] += sign * slope
-                out.curvature[j] += active
-                force -= sign * slope
-                active_pairs += active
-        if out.gradient.size > 0:
-            out.gradient[i] += force
-            out.curvature[i] += active_pairs
-    to_score_units(sigma, out)
+    work: HingeWork = query.work
+    with_gradient = out.gradient.size > 0
+    gradient = out.gradient if with_gradient else work.gradient
+    curvature = out.curvature if with_gradient else work.curvature
+    pairs, m = (query.scores, query.key, query.sigma), query.scores.size
+    loss = add_pairs(no_scale, hinge, pairs, query.parameters.squared, m, gradient, curvature)
+    to_score_units(query.sigma, out)
     return loss
+
+
+@inline
+def hinge(
+    i: int, j: int, scale: float, pairs: tuple[Vector, Vector, float], squared: bool
+) -> PairSums:
+    """Return loss and derivatives of a pair, in units of σ."""
+    s, labels, sigma = pairs
+    difference = labels[i] - labels[j]
+    sign = 1.0 if difference > 0 else (-1.0 if difference < 0 else 0.0)
+    gap = sigma - sign * (s[i] - s[j])
+    short = min(max(gap / sigma, 0.0), WIDEST)
+    active = abs(sign) * (1.0 if gap > 0 else (0.5 if gap == 0 else 0.0))
+    slope = sign * (active * short if squared else active)
+    loss = active * short * (0.5 * short if squared else 1.0)
+    return loss, -slope, slope, active, active
 
 
 @register_objective
@@ -94,7 +98,8 @@ class RankSVM(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return hinge pairs of margin 1."""
-        return Program(kernel=hinge_pairs, key=labels, parameters=HingeParameters(self.squared))
+        parameters = HingeParameters(self.squared)
+        return Program(hinge_pairs, labels, parameters=parameters, work=HingeWork)
 
 
 @register_objective

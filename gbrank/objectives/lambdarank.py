@@ -118,7 +118,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
         if parameters.by_row:
             measure.row(ranking, i, m, top, weights)
         elif parameters.separable:
-            _weigh_separably(i, ranking.last, ranking.gains, work.delta, weights)
+            _write_separable(i, ranking.last, ranking.gains, work.delta, weights)
         if parameters.built_in and s[0] != s[m - 1]:
             _divide_by_distance(i, s, weights)
         scale = row_exponentials(i, wide, s, sigma, work.up, work.down)
@@ -135,17 +135,17 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
 
 
 @inline
-def _weigh_separably(
+def _write_separable(
     i: int, last: Positions, gains: Vector, delta: SeparableDelta, out: Vector
 ) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i."""
-    own = gains[i]
+    gain = gains[i]
     inside, upper, share, lower = delta.inside[i], delta.upper[i], delta.share[i], delta.lower
     # Unsigned indices need no wrap-around check, so that the loops vectorise.
     for j in range(np.uintp(i + 1), np.uintp(last[i])):
-        out[j] = abs(own - gains[j]) * inside
+        out[j] = abs(gain - gains[j]) * inside
     for j in range(np.uintp(last[i]), np.uintp(gains.size)):
-        out[j] = abs(own - gains[j]) * (upper + share * lower[j])
+        out[j] = abs(gain - gains[j]) * (upper + share * lower[j])
 
 
 @inline
@@ -167,7 +167,7 @@ def _normalize_by_sum(total: float, boost: float, sigma: float, out: Derivatives
 
 
 def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `direct_pairs`, by sweeps."""
+    """Sum what `direct_pairs` sums, by sweeps."""
     parameters: PairParameters = query.parameters
     if parameters.by_grades:
         loss = _sweep_grades(query, measure, out)
@@ -219,17 +219,17 @@ def _add_blocks(
             end += 1
         if end < last[begin]:
             measure.row(query.ranking, begin, last[begin], top, weights)
-        force = 0.0
+        gradient = 0.0
         for j in range(end, last[begin]):
             half = 0.5 * weights[j]
-            force += half
+            gradient += half
             if out.gradient.size > 0:
                 out.gradient[j] += half * (end - begin)
                 out.curvature[j] += 0.5 * half * (end - begin)
         for i in range(begin, end if out.gradient.size > 0 else begin):
-            out.gradient[i] -= force
-            out.curvature[i] += 0.5 * force
-        total += 2 * force * (end - begin) * np.log(2.0)
+            out.gradient[i] -= gradient
+            out.curvature[i] += 0.5 * gradient
+        total += 2 * gradient * (end - begin) * np.log(2.0)
         begin = end
     return total
 
@@ -429,7 +429,7 @@ class LambdaRank(MeasureObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
         swaps = type(self._measure).swaps or Swaps()
-        given = [
+        names = [
             name for name in ("separable", "row", "grades") if getattr(swaps, name) is not None
         ]
         built_in = self.normalize is not None
@@ -438,7 +438,7 @@ class LambdaRank(MeasureObjective):
             direct_pairs,
             labels,
             queries,
-            [*given, "prepare"] if swaps.row else given,
+            [*names, "prepare"] if swaps.row else names,
             by_label=True,
             tied=tied,
             order="descending" if tied else "input",

@@ -59,7 +59,7 @@ class NoisyParameters(NamedTuple):
 
 
 class PairDocuments(NamedTuple):
-    """What sums over pairs need of documents, in any order."""
+    """The documents of sums over pairs, in any order."""
 
     scores: Vector
     labels: Vector
@@ -262,8 +262,8 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
                 if parameters.by_row:
                     measure.row(ranking, i, m, top, work.weights)
                 else:
-                    weigh_pairs(i, begin, end, documents.gains, work.delta, work.weights)
-                loss += add_pairs(i, begin, end, wide, sigma, documents, work.weights, added)
+                    write_deltas(i, begin, end, documents.gains, work.delta, work.weights)
+                loss += add_ranked_pairs(i, begin, end, wide, sigma, documents, work.weights, added)
         for i in range(out.gradient.size):
             out.gradient[work.draw.places[i]] += added.gradient[i] / draws
             out.curvature[work.draw.places[i]] += added.curvature[i] / draws
@@ -287,7 +287,7 @@ def documents_by_rank(query: Query, work: RankingsWork) -> PairDocuments:
 
 
 @inline
-def weigh_pairs(
+def write_deltas(
     i: int, begin: int, end: int, gains: Vector, delta: SeparableDelta, weights: Vector
 ) -> None:
     """Write the deltas of document i with begin, ..., end − 1."""
@@ -297,7 +297,7 @@ def weigh_pairs(
 
 
 @inline
-def add_pairs(
+def add_ranked_pairs(
     i: int,
     begin: int,
     end: int,

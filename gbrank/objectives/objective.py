@@ -1,4 +1,4 @@
-"""What all objectives share: declared facts, binding to labels, kernels, measures and mixtures."""
+"""Base classes of objectives: declared facts, binding to labels, kernels, measures, mixtures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LARGEST_SCALE = 1e300
 
 @dataclass(frozen=True)
 class Facts:
-    """What is declared of an objective; it drives the catalogue and the tests.
+    """Declared facts of an objective; they drive the catalogue and the tests.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Facts:
 
 
 class Evaluator(Protocol):
-    """What computes an objective for given labels: a `Runner`, or a combination of several."""
+    """Computes an objective for known labels: a `Runner`, or a combination of several."""
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""
@@ -116,7 +116,7 @@ class Evaluator(Protocol):
 
 
 class Binding(NamedTuple):
-    """What an objective is bound to, checked."""
+    """The arguments of `bind`, checked."""
 
     y: Vector
     queries: Queries
@@ -357,7 +357,7 @@ class MeasureObjective(KernelObjective):
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:
-        """Say whether the measure declares what is needed of it."""
+        """Return whether the measure declares what is needed of it."""
         return getattr(type(measure), cls.needs) is not None
 
     @property
@@ -457,25 +457,27 @@ class Mixture(Objective):
         """The facts of the mixture, which follow from those of its objectives."""
         parts = [objective.facts for objective in self.objectives]
         scheduled = any(map(callable, self.weights or ()))
-        units = [part.sigma_unit for part in parts if part.sigma_unit != "none"]
+        units = (part.sigma_unit for part in parts if part.sigma_unit != "none")
         alike = {(part.sigma, split_label(part.start)[0]) for part in parts}
         sigma, start = (parts[0].sigma, parts[0].start) if len(alike) == 1 else ("1", "none")
+        of_all: dict[str, Any] = {
+            name: all(getattr(part, name) for part in parts)
+            for name in ("convex", "shift_invariant", "draws_documents")
+        }
         return Facts(
-            formula=f"{' and '.join(part.formula for part in parts)}, each over its mean curvature",
+            formula=f"{_joined(parts, 'formula', ' and ')}, each over its mean curvature",
             source="gbrank",
-            convex=all(part.convex for part in parts),
             differentiable=False,
-            shift_invariant=all(part.shift_invariant for part in parts),
             stochastic=any(part.stochastic for part in parts),
             annealed=scheduled or any(part.annealed for part in parts),
-            draws_documents=all(part.draws_documents for part in parts),
-            labels="; ".join(part.labels for part in parts),
-            cost=" + ".join(part.cost for part in parts),
+            labels=_joined(parts, "labels", "; "),
+            cost=_joined(parts, "cost", " + "),
             fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
-            sigma_unit=units[0] if units else "none",
+            sigma_unit=next(units, "none"),
             sigma=sigma,
             start=start,
             needs_start=(any if scheduled else all)(part.needs_start for part in parts),
+            **of_all,
         )
 
     def first_learned(self, make: Callable[[str], Objective]) -> Objective | None:
@@ -502,6 +504,10 @@ class Mixture(Objective):
         ]
         runners = [item.runner(binding) for item in self.objectives]
         return MixtureRunner(weights, runners, least, rounds)
+
+
+def _joined(parts: Sequence[Facts], name: str, separator: str) -> str:
+    return separator.join(getattr(part, name) for part in parts)
 
 
 def terms_of(objective: Objective) -> list[tuple[Objective, Sigma]]:

@@ -26,7 +26,7 @@ class ObjectiveFacts(Registered):
 
     @property
     def facts(self) -> Facts:
-        """What the class declares."""
+        """The facts that the class declares."""
         declared: Facts = self.item.declared
         return declared
 

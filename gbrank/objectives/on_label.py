@@ -106,8 +106,8 @@ class JudgedRunner:
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature of each document, times its weight."""
         gradient, curvature = np.zeros((2, len(scores)))
-        own = weights[self.rows] if weights.size else weights
+        judged = weights[self.rows] if weights.size else weights
         gradient[self.rows], curvature[self.rows] = self.runner.gradients(
-            scores[self.rows], sigma, round, own
+            scores[self.rows], sigma, round, judged
         )
         return gradient, curvature

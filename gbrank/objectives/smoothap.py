@@ -3,15 +3,20 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from gbrank.common.arrays import Vector
 from gbrank.common.fields import Boolean, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.measures.average_precision import AP
-from gbrank.numerics.logistic import add_rank_forces, exponentials, is_wide, row_exponentials
+from gbrank.numerics.logistic import (
+    LogisticPairs,
+    PairSums,
+    add_pairs,
+    gradient_of_pair,
+    logistic_pairs,
+    scale_of_row,
+)
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
 from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -22,11 +27,11 @@ class SmoothAPParameters(NamedTuple):
 
     Parameters
     ----------
-    own : float
+    itself : float
         How much a document counts as above itself, in its rank among relevant ones.
     """
 
-    own: float = 1.0
+    itself: float = 1.0
 
 
 class PairWork(NamedTuple):
@@ -41,7 +46,7 @@ class PairWork(NamedTuple):
 def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
 
-    x is the relevance, and ĉ_i counts the document itself as `own`. With P_i = ĉ_i/r̂_i and
+    x is the relevance, and ĉ_i counts the document itself as `itself`. With P_i = ĉ_i/r̂_i and
     a_i = x_i/(R r̂_i), the gradient of the loss is
     Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
     """
@@ -51,47 +56,38 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
         return 0.0
     for i in range(s.size):
         work.ranks[i] = 1.0
-        work.precisions[i] = query.parameters.own
-    _add_ranks(s, sigma, x, work)
+        work.precisions[i] = query.parameters.itself
+    pairs = logistic_pairs(s, sigma, work.up, work.down)
+    add_pairs(scale_of_row, _ranks_of_pair, pairs, x, s.size, work.ranks, work.precisions)
     loss = 0.0
     for i in range(s.size):
         work.precisions[i] /= work.ranks[i]
         loss -= query.ranking.scale * x[i] * work.precisions[i]
         work.ranks[i] = query.ranking.scale * x[i] / work.ranks[i]
     if out.gradient.size > 0:
-        own = work.ranks, x, work.precisions
-        add_rank_forces(_weight, own, s, sigma, work.up, work.down, out)
+        data = work.ranks, x, work.precisions
+        add_pairs(scale_of_row, _gradient, pairs, data, s.size, out.gradient, out.curvature)
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
     return loss
 
 
 @inline
-def _add_ranks(s: Vector, sigma: float, x: Vector, work: PairWork) -> None:
-    """Add to both ranks of each document, pair by pair; fill `up` and `down`."""
-    up, down, ranks, relevant_ranks = work
-    exponentials(s, sigma, up, down)
-    wide = is_wide(s, sigma)
-    for i in range(s.size - 1):
-        scale = row_exponentials(i, wide, s, sigma, up, down)
-        rank = 0.0
-        relevant_rank = 0.0
-        for j in range(np.uintp(i + 1), np.uintp(s.size)):
-            u = up[j] * scale
-            above = 1.0 / (1.0 + u)
-            ranks[j] += above
-            rank += u * above
-            relevant_ranks[j] += x[i] * above
-            relevant_rank += x[j] * u * above
-        ranks[i] += rank
-        relevant_ranks[i] += relevant_rank
+def _ranks_of_pair(i: int, j: int, scale: float, pairs: LogisticPairs, x: Vector) -> PairSums:
+    """Return what both documents of a pair add to each other's ranks, among all and relevant."""
+    u = pairs.up[j] * scale
+    above = 1.0 / (1.0 + u)
+    return 0.0, u * above, above, x[j] * u * above, x[i] * above
 
 
 @inline
-def _weight(i: int, j: int, own: tuple[Vector, Vector, Vector]) -> float:
-    """Return what a pair weighs, a_i (x_j − P_i) − a_j (x_i − P_j)."""
-    a, x, p = own
-    return a[i] * (x[j] - p[i]) - a[j] * (x[i] - p[j])
+def _gradient(
+    i: int, j: int, scale: float, pairs: LogisticPairs, data: tuple[Vector, Vector, Vector]
+) -> PairSums:
+    """Return the derivatives of a pair, which weighs a_i (x_j − P_i) − a_j (x_i − P_j)."""
+    a, x, p = data
+    weight = a[i] * (x[j] - p[i]) - a[j] * (x[i] - p[j])
+    return gradient_of_pair(weight, pairs.up[j] * scale)
 
 
 @register_objective

@@ -48,11 +48,11 @@ class SmoothWork(NamedTuple):
     places: Vector
     mean_weights: Matrix
     mean_sums: Matrix
-    force_weights: Matrix
-    force_sums: Matrix
+    gradient_weights: Matrix
+    gradient_sums: Matrix
 
 
-ROWS = {"mean_weights": 2, "mean_sums": 2, "force_weights": 4, "force_sums": 4}
+ROWS = {"mean_weights": 2, "mean_sums": 2, "gradient_weights": 4, "gradient_sums": 4}
 
 
 def smooth_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -131,9 +131,9 @@ def add_neighbours(
             gap = (s[i] - s[j]) * inverse
             here = slopes[i] * (gains[j] - means[i])  # document j at position i
             there = slopes[j] * (gains[i] - means[j])
-            force = fast_exp(-gap * gap) * gap * (there + here)
-            total += force
-            gradient[j] -= force
+            change = fast_exp(-gap * gap) * gap * (there + here)
+            total += change
+            gradient[j] -= change
         gradient[i] += total
 
 
@@ -141,7 +141,7 @@ def add_neighbours(
 def average_in_boxes(
     gains: Vector, places: Vector, work: SmoothWork, total: Vector, means: Vector
 ) -> None:
-    """Do as `average`, by boxes."""
+    """Write what `average` writes, by boxes."""
     m = gains.size
     weights, sums = work.mean_weights, work.mean_sums
     for j in range(m):
@@ -158,9 +158,9 @@ def average_in_boxes(
 def add_in_boxes(
     gains: Vector, means: Vector, slopes: Vector, places: Vector, work: SmoothWork, gradient: Vector
 ) -> None:
-    """Do as `add_neighbours`, by boxes."""
+    """Add what `add_neighbours` adds, by boxes."""
     m = gains.size
-    weights, sums = work.force_weights, work.force_sums
+    weights, sums = work.gradient_weights, work.gradient_sums
     for j in range(m):
         weights[0, j] = 1.0
         weights[1, j] = gains[j]

@@ -37,13 +37,13 @@ from gbrank.objectives.objective_registry import register_objective
 
 
 class Accuracy(NamedTuple):
-    """What bounds the errors of the integrals: −log of the tolerance."""
+    """The bound on the errors of the integrals: −log of the tolerance."""
 
     digits: float
 
 
 class SoftWork(NamedTuple):
-    """What integration works with.
+    """Work arrays of the integration.
 
     The last three have one entry per number of documents above x, from the largest to 0: its
     probability, and Σ_i φ_i P(N_−i) without and with G_i.
@@ -66,23 +66,14 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
     digits = query.parameters.digits
     s, sigma, ranking, m = query.scores, query.sigma, query.ranking, query.scores.size
     gains, discounts = ranking.gains, ranking.discounts
-    support, bend = 0, 0.0  # the last rank that counts; how far the discount is from a smooth one
     for n in range(m):
         work.left[n] = gains[n]
-        support = support if discounts[n] == 0 else n + 1
-        if 0 < n < m - 1:
-            change = abs(discounts[n - 1] - 2 * discounts[n] + discounts[n + 1])
-            bend = max(bend, change * n * n)
     keys, order = slice_of(work.left, 0, m), slice_of(work.order, 0, m)
     rank(keys, order, slice_of(work.slope, 0, m), slice_of(work.spare, 0, m))
     # How errors follow from these is measured.
     reach = np.sqrt(2 * digits + 10)  # beyond it documents are certainly above x, or below
     tail = digits + 9  # numbers of documents above x less probable than exp(−tail) are left out
-    # With more documents above x on average, fewer than `support` are improbable.
-    deepest = support + 4 * tail / 3 + np.sqrt(16 * tail * tail / 9 + 2 * tail * support)
-    step = np.pi * np.sqrt(2 / (digits + 1) / (min(m, 4 * deepest) + 1))
-    if bend < 2 * discounts[0]:
-        step = max(step, 14 / digits / np.log(m + 4.0))
+    support, deepest, step = steps_of(discounts, m, digits, tail)
     value = 0.0
     first = low = high = 0
     x = step - reach  # below the score of the document `first`
@@ -116,6 +107,23 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
 
 
 @inline
+def steps_of(discounts: Vector, m: int, digits: float, tail: float) -> tuple[int, float, float]:
+    """Return the last rank that counts, how many above x matter, and the steps between x."""
+    support, roughness = 0, 0.0  # how far the discount is from a smooth one
+    for n in range(m):
+        support = support if discounts[n] == 0 else n + 1
+        if 0 < n < m - 1:
+            change = abs(discounts[n - 1] - 2 * discounts[n] + discounts[n + 1])
+            roughness = max(roughness, change * n * n)
+    # With more documents above x on average, fewer than `support` are improbable.
+    deepest = support + 4 * tail / 3 + np.sqrt(16 * tail * tail / 9 + 2 * tail * support)
+    step = np.pi * np.sqrt(2 / (digits + 1) / (min(m, 4 * deepest) + 1))
+    if roughness < 2 * discounts[0]:
+        step = max(step, 14 / digits / np.log(m + 4.0))
+    return support, deepest, step
+
+
+@inline
 def count_above(low: int, high: int, tail: float, gains: Vector, work: SoftWork) -> tuple[int, int]:
     """Fill `chance`, `dense` and `gained`; return the range of r = documents − number above."""
     count, dense, gained = work.chance, work.dense, work.gained
@@ -124,8 +132,8 @@ def count_above(low: int, high: int, tail: float, gains: Vector, work: SoftWork)
     dense[top - 1] = gained[top - 1] = 0.0
     mean = variance = 0.0
     for j in range(low, high):
-        p, own = work.above[j], work.density[j]
-        q, gain = 1.0 - p, own * gains[j]
+        p, density = work.above[j], work.density[j]
+        q, gain = 1.0 - p, density * gains[j]
         mean += p
         variance += p * q
         # A deviation from the mean of probability exp(−tail) at most (Bernstein).
@@ -139,7 +147,7 @@ def count_above(low: int, high: int, tail: float, gains: Vector, work: SoftWork)
         for r in range(np.uintp(bottom - 1), np.uintp(top)):
             old = count[r]
             count[r] = q * old + p * count[r + 1]
-            dense[r] = q * dense[r] + p * dense[r + 1] + own * old
+            dense[r] = q * dense[r] + p * dense[r + 1] + density * old
             gained[r] = q * gained[r] + p * gained[r + 1] + gain * old
     return bottom, top
 
@@ -249,7 +257,7 @@ class SoftRank(MeasureObjective):
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:
-        """Say whether the measure is a sum of gains times discounts."""
+        """Return whether the measure is a sum of gains times discounts."""
         return measure.form == "discounted"
 
     def program(self, labels: Vector, queries: Queries) -> Program:

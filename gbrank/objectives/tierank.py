@@ -65,7 +65,7 @@ class TieParameters(NamedTuple):
 
 
 class Rounded(NamedTuple):
-    """What is known of each document that takes part."""
+    """The documents that take part."""
 
     place: Positions  # in the list
     gain: Vector
@@ -74,9 +74,9 @@ class Rounded(NamedTuple):
     slope: Vector  # the derivative of that by the score in units of σ
     total: Vector  # the derivative of the value by that
     inverse: Vector
-    rest: Vector
-    rest_gain: Vector
-    rest_pairs: Vector
+    rest_P: Vector
+    rest_W: Vector
+    rest_Q: Vector
 
 
 @inline
@@ -95,7 +95,7 @@ def set_up(query: Query, parameters: TieParameters, documents: Rounded) -> int:
 @inline
 def choose(labels: Vector, per_label: float, noise: int, documents: Rounded) -> int:
     """Draw up to `per_label` documents of each label; return how many, and write their places."""
-    keys = documents.rest
+    keys = documents.rest_P
     for i in range(labels.size):
         keys[i] = uniform(noise, i)
     n = 0
@@ -155,12 +155,12 @@ def write_derivatives(
         for i in range(n):
             documents.total[i] *= documents.slope[i]
         size_as_curvature(
-            Derivatives(slice_of(documents.total, 0, n), slice_of(documents.rest, 0, n))
+            Derivatives(slice_of(documents.total, 0, n), slice_of(documents.rest_P, 0, n))
         )
         for i in range(n):
             place = documents.place[i]
             out.gradient[place] = -documents.total[i]
-            out.curvature[place] = documents.rest[i]
+            out.curvature[place] = documents.rest_P[i]
         multiply(scale / sigma, scale / sigma / sigma, out)
     if np.isfinite(parameters.per_label):  # only documents that are not drawn have no curvature
         for i in range(n):
@@ -169,14 +169,14 @@ def write_derivatives(
 
 
 class Boundary(NamedTuple):
-    """P, W and Q of a boundary, and the derivatives of the value by them."""
+    """P, W and Q of a boundary, for each t, and the derivatives of the value by them."""
 
-    chance: Vector
-    risen: Vector
-    pairs: Vector
-    by_chance: Vector
-    by_risen: Vector
-    by_pairs: Vector
+    P: Vector
+    W: Vector
+    Q: Vector
+    by_P: Vector
+    by_W: Vector
+    by_Q: Vector
 
 
 class PositionSums(NamedTuple):
@@ -268,12 +268,12 @@ def count_up(
     begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
 ) -> tuple[int, int, float]:
     """Find P, W and Q of a segment's boundary; return its first and last value, and G."""
-    chance, risen, pairs = boundary.chance, boundary.risen, boundary.pairs
+    P, W, Q = boundary.P, boundary.W, boundary.Q
     low = high = begin
     total = 0.0
-    chance[begin] = 1.0
-    risen[begin] = 0.0
-    pairs[begin] = 0.0
+    P[begin] = 1.0
+    W[begin] = 0.0
+    Q[begin] = 0.0
     for i in range(begin, end):
         up = documents.up[i]
         gain = documents.gain[i]
@@ -283,16 +283,16 @@ def count_up(
         clear(high, boundary)
         if paired:
             for t in range(np.uintp(high), np.uintp(low), -1):
-                pairs[t] = down * pairs[t] + up * (pairs[t - 1] + 2.0 * gain * risen[t - 1])
-            pairs[low] *= down
+                Q[t] = down * Q[t] + up * (Q[t - 1] + 2.0 * gain * W[t - 1])
+            Q[low] *= down
         for t in range(np.uintp(high), np.uintp(low), -1):
-            risen[t] = down * risen[t] + up * (risen[t - 1] + gain * chance[t - 1])
-            chance[t] = down * chance[t] + up * chance[t - 1]
-        chance[low] *= down
-        risen[low] *= down
-        while chance[high] < NEGLIGIBLE:
+            W[t] = down * W[t] + up * (W[t - 1] + gain * P[t - 1])
+            P[t] = down * P[t] + up * P[t - 1]
+        P[low] *= down
+        W[low] *= down
+        while P[high] < NEGLIGIBLE:
             high -= 1
-        while chance[low] < NEGLIGIBLE:
+        while P[low] < NEGLIGIBLE:
             low += 1
     # One more at either end, which a document that rounds with certainty would reach.
     if low > begin:
@@ -302,7 +302,7 @@ def count_up(
         high += 1
         clear(high, boundary)
     for t in range(low, high + 1):
-        boundary.by_chance[t] = boundary.by_risen[t] = boundary.by_pairs[t] = 0.0
+        boundary.by_P[t] = boundary.by_W[t] = boundary.by_Q[t] = 0.0
     return low, high, total
 
 
@@ -310,74 +310,74 @@ def count_up(
 def begin_list(boundary: Boundary) -> None:
     """Make boundary 0 certain: no document is above the first segment."""
     clear(0, boundary)
-    boundary.chance[0] = 1.0
-    boundary.by_chance[0] = boundary.by_risen[0] = boundary.by_pairs[0] = 0.0
+    boundary.P[0] = 1.0
+    boundary.by_P[0] = boundary.by_W[0] = boundary.by_Q[0] = 0.0
 
 
 @inline
 def clear(t: int, boundary: Boundary) -> None:
     """Make boundary t impossible."""
-    boundary.chance[t] = 0.0
-    boundary.risen[t] = 0.0
-    boundary.pairs[t] = 0.0
+    boundary.P[t] = 0.0
+    boundary.W[t] = 0.0
+    boundary.Q[t] = 0.0
 
 
 @inline
 def tie(
-    low: int, high: int, total: float, passed: float, next_low: int, next_high: int, paired: bool,
+    low: int, high: int, G: float, passed: float, next_low: int, next_high: int, paired: bool,
     sums: PositionSums, upper: Boundary, lower: Boundary,
 ) -> float:  # fmt: skip
     """Return the expected value of the block between two boundaries, and add its derivatives.
 
-    `total` is the gain of the upper segment, `passed` that of the segments above it.
+    G is the gain of the upper segment, `passed` that of the segments above it.
     """
     discounts, moments = sums
-    chance, risen, pairs, by_chance, by_risen, by_pairs = lower
+    P, W, Q, by_P, by_W, by_Q = lower
     value = 0.0
     for a in range(low, high + 1):
         # Of the upper segment: the gain that falls, and the factors on the sums of P(b) and W(b).
-        here = upper.chance[a]
-        fallen = total * here - upper.risen[a]
+        here = upper.P[a]
+        fallen = G * here - upper.W[a]
         factor = fallen
         share = here
         if paired:
-            factor += passed * fallen + (total - 1.0) * upper.risen[a] - upper.pairs[a]
-            share += passed * here + upper.risen[a]
+            factor += passed * fallen + (G - 1.0) * upper.W[a] - upper.Q[a]
+            share += passed * here + upper.W[a]
         start = np.uintp(max(next_low, a + 1))
         stop = np.uintp(next_high + 1)
-        per_chance = 0.0
-        per_gain = 0.0
+        sum_P = 0.0
+        sum_W = 0.0
         for b in range(start, stop):
             mean = (discounts[b] - discounts[a]) / (np.float64(b) - np.float64(a))
-            per_chance += mean * chance[b]
-            per_gain += mean * risen[b]
-            by_chance[b] += mean * factor
-            by_risen[b] += mean * share
-        value += factor * per_chance + share * per_gain
+            sum_P += mean * P[b]
+            sum_W += mean * W[b]
+            by_P[b] += mean * factor
+            by_W[b] += mean * share
+        value += factor * sum_P + share * sum_W
         if not paired:
-            upper.by_chance[a] += total * per_chance + per_gain
-            upper.by_risen[a] -= per_chance
+            upper.by_P[a] += G * sum_P + sum_W
+            upper.by_W[a] -= sum_P
             continue
-        both = (total - 1.0) * (fallen - upper.risen[a]) + upper.pairs[a]
-        from_chance = 0.0
-        from_gain = 0.0
-        from_pairs = 0.0
+        both = (G - 1.0) * (fallen - upper.W[a]) + upper.Q[a]
+        pair_P = 0.0
+        pair_W = 0.0
+        pair_Q = 0.0
         for b in range(max(start, np.uintp(a + 2)), stop):
             n = np.float64(b) - np.float64(a)
             mean = moments[b] - moments[a] - np.float64(a) * (discounts[b] - discounts[a])
             mean /= n * (n - 1.0)
-            from_chance += mean * chance[b]
-            from_gain += mean * risen[b]
-            from_pairs += mean * pairs[b]
-            by_chance[b] += mean * both
-            by_risen[b] += mean * 2.0 * fallen
-            by_pairs[b] += mean * here
-        value += both * from_chance + 2.0 * fallen * from_gain + here * from_pairs
-        upper.by_chance[a] += (1.0 + passed) * (total * per_chance + per_gain)
-        upper.by_chance[a] += total * ((total - 1.0) * from_chance + 2.0 * from_gain) + from_pairs
-        upper.by_risen[a] += (total - 2.0 - passed) * per_chance + per_gain
-        upper.by_risen[a] -= 2.0 * ((total - 1.0) * from_chance + from_gain)
-        upper.by_pairs[a] += from_chance - per_chance
+            pair_P += mean * P[b]
+            pair_W += mean * W[b]
+            pair_Q += mean * Q[b]
+            by_P[b] += mean * both
+            by_W[b] += mean * 2.0 * fallen
+            by_Q[b] += mean * here
+        value += both * pair_P + 2.0 * fallen * pair_W + here * pair_Q
+        upper.by_P[a] += (1.0 + passed) * (G * sum_P + sum_W)
+        upper.by_P[a] += G * ((G - 1.0) * pair_P + 2.0 * pair_W) + pair_Q
+        upper.by_W[a] += (G - 2.0 - passed) * sum_P + sum_W
+        upper.by_W[a] -= 2.0 * ((G - 1.0) * pair_P + pair_W)
+        upper.by_Q[a] += pair_P - sum_P
     return value
 
 
@@ -386,52 +386,52 @@ def leave_out(
     begin: int, end: int, low: int, high: int, paired: bool, documents: Rounded, boundary: Boundary
 ) -> None:
     """Write the derivatives of the value by each document's probability of rounding up."""
-    chance, risen, pairs, by_chance, by_risen, by_pairs = boundary
+    P, W, Q, by_P, by_W, by_Q = boundary
     up, gain, inverse, total = documents.up, documents.gain, documents.inverse, documents.total
-    rest, rest_gain, rest_pairs = documents.rest, documents.rest_gain, documents.rest_pairs
+    rest_P, rest_W, rest_Q = documents.rest_P, documents.rest_W, documents.rest_Q
     middle = begin  # up falls from begin to end
     while middle < end and up[middle] > 0.5:
         middle += 1
     for i in range(begin, end):
         inverse[i] = 1.0 / max(up[i], 1.0 - up[i])
-        rest[i] = 0.0
-        rest_gain[i] = 0.0
-        rest_pairs[i] = 0.0
+        rest_P[i] = 0.0
+        rest_W[i] = 0.0
+        rest_Q[i] = 0.0
     for t in range(low, high):
-        step = by_chance[t + 1] - by_chance[t]
-        gain_step = by_risen[t + 1] - by_risen[t]
-        pair_step = by_pairs[t + 1] - by_pairs[t]
+        step = by_P[t + 1] - by_P[t]
+        gain_step = by_W[t + 1] - by_W[t]
+        pair_step = by_Q[t + 1] - by_Q[t]
         if paired:
             for i in range(np.uintp(middle), np.uintp(end)):
                 odds = up[i] * inverse[i]
-                z = pairs[t] * inverse[i] - odds * (rest_pairs[i] + 2.0 * gain[i] * rest_gain[i])
-                rest_pairs[i] = z
+                z = Q[t] * inverse[i] - odds * (rest_Q[i] + 2.0 * gain[i] * rest_W[i])
+                rest_Q[i] = z
                 total[i] += z * pair_step
         for i in range(np.uintp(middle), np.uintp(end)):
             odds = up[i] * inverse[i]
-            w = risen[t] * inverse[i] - odds * (rest_gain[i] + gain[i] * rest[i])
-            r = chance[t] * inverse[i] - odds * rest[i]
-            rest_gain[i] = w
-            rest[i] = r
-            total[i] += r * (step + gain[i] * by_risen[t + 1])
-            total[i] += w * (gain_step + 2.0 * gain[i] * by_pairs[t + 1])
+            w = W[t] * inverse[i] - odds * (rest_W[i] + gain[i] * rest_P[i])
+            r = P[t] * inverse[i] - odds * rest_P[i]
+            rest_W[i] = w
+            rest_P[i] = r
+            total[i] += r * (step + gain[i] * by_W[t + 1])
+            total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
     for t in range(high - 1, low - 1, -1):
-        step = by_chance[t + 1] - by_chance[t]
-        gain_step = by_risen[t + 1] - by_risen[t]
-        pair_step = by_pairs[t + 1] - by_pairs[t]
+        step = by_P[t + 1] - by_P[t]
+        gain_step = by_W[t + 1] - by_W[t]
+        pair_step = by_Q[t + 1] - by_Q[t]
         for i in range(np.uintp(begin), np.uintp(middle)):
             odds = inverse[i] - 1.0
-            r = chance[t + 1] * inverse[i] - odds * rest[i]
-            w = risen[t + 1] * inverse[i] - odds * rest_gain[i] - gain[i] * r
-            rest_gain[i] = w
-            rest[i] = r
-            total[i] += r * (step + gain[i] * by_risen[t + 1])
-            total[i] += w * (gain_step + 2.0 * gain[i] * by_pairs[t + 1])
+            r = P[t + 1] * inverse[i] - odds * rest_P[i]
+            w = W[t + 1] * inverse[i] - odds * rest_W[i] - gain[i] * r
+            rest_W[i] = w
+            rest_P[i] = r
+            total[i] += r * (step + gain[i] * by_W[t + 1])
+            total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
         if paired:
             for i in range(np.uintp(begin), np.uintp(middle)):
                 odds = inverse[i] - 1.0
-                z = pairs[t + 1] * inverse[i] - odds * rest_pairs[i] - 2.0 * gain[i] * rest_gain[i]
-                rest_pairs[i] = z
+                z = Q[t + 1] * inverse[i] - odds * rest_Q[i] - 2.0 * gain[i] * rest_W[i]
+                rest_Q[i] = z
                 total[i] += z * pair_step
 
 
