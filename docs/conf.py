@@ -49,6 +49,7 @@ OF_SCIKIT_LEARN = [
 ]
 # Properties that the docstring of their class lists among the attributes.
 LISTED = [
+    "sigmas",
     "booster_",
     "feature_importances_",
     "feature_names_in_",

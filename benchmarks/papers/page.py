@@ -75,6 +75,8 @@ def published() -> dict[str, list[PaperRow]]:
 
 def table(rows: Sequence[PaperRow]) -> str:
     """Return rows as tables in Markdown; what rows share is said once, above them."""
+    if all(row.ours is None for row in rows):
+        return _lost(rows)
     columns = {head: [str(getattr(row, field)) for row in rows] for head, field in SHARED.items()}
     columns["Average"] = ["" if text == AVERAGE else text for text in columns["Average"]]
     shared = {head: cells[0] for head, cells in columns.items() if len(set(cells)) == 1}
@@ -93,6 +95,21 @@ def table(rows: Sequence[PaperRow]) -> str:
     lines = [f"- {'; '.join(dict.fromkeys(figures))}: {why}." for why, figures in reasons.items()]
     below = [f"Further than {FAR} from the paper:\n\n" + "\n".join(lines)] if lines else []
     return "\n\n".join(filter(None, ["\n".join(above), *blocks, *repeated, *below]))
+
+
+def _lost(rows: Sequence[PaperRow]) -> str:
+    """Return a list of what was not measured, by the reason."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        figures = reasons.setdefault(row.note, {}).setdefault(f"{row.paper}, {row.figure}", [])
+        value = "" if row.paper_value is None else f" {row.paper_value}"
+        figures.append(f"{row.data}{value}")
+    return "\n".join(
+        f"- {reason}: "
+        + "; ".join(f"{name}: {', '.join(of)}" for name, of in figures.items())
+        + "."
+        for reason, figures in reasons.items()
+    )
 
 
 def _alike(rows: Sequence[PaperRow]) -> Iterator[tuple[list[int], Shape | None]]:

@@ -119,18 +119,9 @@ def test_rows_with_words_in_common() -> None:
         "|---|---|---|",
         "| maxima | 48 | many |",
     ]
-    lost = [PaperRow("a paper", data, "MAP", None, 0.5) for data in "abc"]
-    assert table(lost).splitlines() == [
-        "- Paper: a paper.",
-        "",
-        "*MAP*. Paper's: 0.5:",
-        "",
-        "| Data |",
-        "|---|",
-        "| a |",
-        "| b |",
-        "| c |",
-    ]
+    lost = [PaperRow("a paper", data, "MAP", None, 0.5, note="gone") for data in "ab"]
+    lost.append(PaperRow("a paper", "c", "NDCG", None, None, note="gone"))
+    assert table(lost) == "- gone: a paper, MAP: a 0.5, b 0.5; a paper, NDCG: c."
 
 
 def test_rows_as_a_picture() -> None:
