@@ -74,7 +74,7 @@ def how_many_queries(
 
 
 def told_line(n_queries: int, smallest: float, needed: float, asked: float) -> str:
-    """Say what difference so many queries tell, and how many it takes for the one asked for."""
+    """Return the sentence on the difference that so many queries tell, and on the one asked for."""
     if math.isnan(smallest):
         return "These are too few queries to say what difference they tell."
     takes = f"{needed:,.0f}" if needed <= MOST_QUERIES else f"more than {MOST_QUERIES:,}"
@@ -96,8 +96,8 @@ def queries_needed_for(
 
     if deviation == 0:
         return 2
-    found = 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=enough)
-    return found if found <= MOST_QUERIES else math.inf
+    n_queries = 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=enough)
+    return n_queries if n_queries <= MOST_QUERIES else math.inf
 
 
 def smallest_difference(
@@ -110,8 +110,8 @@ def smallest_difference(
         return math.nan
     edges = stats.t.ppf([1 - level / 2, power], freedom)
     most = 10 * float(edges.sum())
-    found = optimize.brentq(lambda ratio: _power(ratio, freedom, level) - power, 0.0, most)
-    return error * float(found)
+    ratio = optimize.brentq(lambda ratio: _power(ratio, freedom, level) - power, 0.0, most)
+    return error * float(ratio)
 
 
 def _power(ratio: float, freedom: float, level: float) -> float:

@@ -1,4 +1,4 @@
-"""What can be scored: models of any library and their files, columns, scores, and TREC runs."""
+"""Scores of models of any library and their files, of columns, of arrays, and of TREC runs."""
 
 from __future__ import annotations
 
@@ -82,21 +82,17 @@ def scores_from(
     >>> scores_from("bm25", X)
     array([1.5, 0.5])
     """
-    if X is not None:
-        n = n_rows(X)
-    elif qid is not None or docid is not None:
-        n = len(np.asarray(qid if qid is not None else docid))
-    else:
-        n = len(np.asarray(source))
+    of_rows = next((values for values in (qid, docid) if values is not None), source)
+    n = len(np.asarray(of_rows)) if X is None else n_rows(X)
     queries = Queries.resolve(n, qid, group)
-    found = opened(source, X)
-    if isinstance(found, Run):
-        found = found.of(queries, docid)
-    elif hasattr(found, "predict"):
+    scores = opened(source, X)
+    if isinstance(scores, Run):
+        scores = scores.of(queries, docid)
+    elif hasattr(scores, "predict"):
         if X is None:
             raise ArgumentError("X", "must be given for a model to predict scores", "None")
-        found = found.predict(own_columns(found, X))
-    return check_scores(found, n)
+        scores = scores.predict(own_columns(scores, X))
+    return check_scores(scores, n)
 
 
 def n_rows(X: Any) -> int:
@@ -133,19 +129,19 @@ class Run:
         if docid is None:
             demand = f"must name the documents of the rows for a TREC run, {self.path}"
             raise ArgumentError("docid", demand, "None")
-        names = document_names(docid, queries)
         topics = places_among(as_list(queries.ids), self.queries)
-        if lacking := [place for place, own in enumerate(topics) if len(own) != 1]:
-            demand = f"must hold all queries of the rows; {self.path} lacks {len(lacking)}"
-            raise ArgumentError("run", demand, quoted(str(queries.ids[lacking[0]])))
+        if absent := [query for query, places in enumerate(topics) if len(places) != 1]:
+            demand = f"must hold all queries of the rows; {self.path} lacks {len(absent)}"
+            raise ArgumentError("run", demand, quoted(str(queries.ids[absent[0]])))
         called = [self.queries[topic] for (topic,) in topics]
-        pairs = zip((called[query] for query in queries.index), names, strict=True)
-        places = places_among(list(pairs), self.documents, lambda pair: (pair[0], str(pair[1])))
-        found = np.array([self.scores[own[0]] if own else np.nan for own in places])
-        if np.isnan(found).all():
+        names = document_names(docid, queries)
+        pairs = [(called[query], name) for query, name in zip(queries.index, names, strict=True)]
+        places = places_among(pairs, self.documents, lambda pair: (pair[0], str(pair[1])))
+        scores = np.array([self.scores[place[0]] if place else np.nan for place in places])
+        if np.isnan(scores).all():
             demand = f"must name documents of {self.path}"
             raise ArgumentError("docid", demand, quoted(str(names[0])))
-        return absent_last(found)
+        return absent_last(scores)
 
 
 def absent_last(scores: Vector) -> Vector:
@@ -161,26 +157,24 @@ def absent_last(scores: Vector) -> Vector:
 
 def own_columns(model: Any, X: Any) -> Any:
     """Return the columns of a data frame that a model was trained on, if it says which."""
-    frame = as_frame(X, "X")
+    frame: Any = as_frame(X, "X")
+    if frame is None:
+        return X
     names: Any = getattr(model, "feature_names_in_", None)
     if names is None:
         names = getattr(model, "feature_names_", None)  # CatBoost's
     if isinstance(model, BaseRanker):
         names = model._schema.names if isinstance(model, PretrainedRanker) else None
-    if (
-        frame is not None
-        and frame.implementation.is_pyarrow()
-        and not isinstance(model, BaseRanker)
-    ):
+    elif frame.implementation.is_pyarrow():
         frame = as_frame(frame.to_pandas(), "X")  # which all libraries take
-    if frame is None or names is None:
-        return X if frame is None else frame.to_native()
     # LightGBM writes names without spaces.
-    places = places_among(names, frame.columns, lambda name: str(name).replace(" ", "_"))
-    if any(len(own) != 1 for own in places):
+    places = places_among(
+        () if names is None else names, frame.columns, lambda name: str(name).replace(" ", "_")
+    )
+    if names is None or any(len(place) != 1 for place in places):
         return frame.to_native()
-    own = [frame.columns[place] for (place,) in places]
-    return frame[:, own].rename(dict(zip(own, names, strict=True))).to_native()
+    columns = [frame.columns[place] for (place,) in places]
+    return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
 
 
 def _read(path: Path) -> Any:
@@ -196,5 +190,5 @@ def _read(path: Path) -> Any:
             return catboost.CatBoost().load_model(os.fspath(path))
         except catboost.CatBoostError as error:
             raise ValueError(f"{path}: not a whole CatBoost model: {error}") from None
-    found = pretrained_of_file(path, content)
-    return Run(path, content) if found is None else found
+    model = pretrained_of_file(path, content)
+    return Run(path, content) if model is None else model

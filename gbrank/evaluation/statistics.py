@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,15 +107,7 @@ def interval(values: Matrix) -> tuple[Vector, Vector]:
         low, high = np.full((2, len(values)), np.nan)
         return low, high
     return stats.bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        batch=max(1, CELLS // values.size),
-        vectorized=True,
-        axis=-1,
-        confidence_level=0.95,
-        method="percentile",
-        random_state=np.random.default_rng(SEED),
+        (values,), np.mean, method="percentile", **_resampling(values.size)
     ).confidence_interval
 
 
@@ -141,12 +133,19 @@ def randomisation_test(differences: Matrix) -> Vector:
         distance,
         permutation_type="samples",
         alternative="greater",
-        n_resamples=RESAMPLES,
-        batch=max(1, CELLS // n_queries),
-        vectorized=True,
-        axis=-1,
-        random_state=np.random.default_rng(SEED),
+        **_resampling(n_queries),
     ).pvalue
+
+
+def _resampling(n_numbers: int) -> dict[str, Any]:
+    """Return the options of SciPy's resampling, of which each takes so many numbers."""
+    return {
+        "n_resamples": RESAMPLES,
+        "batch": max(1, CELLS // n_numbers),
+        "vectorized": True,
+        "axis": -1,
+        "random_state": np.random.default_rng(SEED),
+    }
 
 
 def t_test(differences: Matrix) -> tuple[Vector, Vector, Vector]:

@@ -38,6 +38,11 @@ class Row:
     n_needed: float = math.nan  # queries that tell the difference that was asked for
     n_worth: float = math.nan  # queries that people need not judge, thanks to the judge
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether it is compared with the baseline."""
+        return not (math.isnan(self.p_randomisation) and math.isnan(self.p_t))
+
 
 def figures(
     scores: QueryValues, measure: str, reference: int, asked: float

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
+from gbrank.common.arrays import Positions
 from gbrank.common.describe import hash_of
 from gbrank.common.extras import needed
 from gbrank.common.warnings import warn_user
-from gbrank.data.documents import Documents
-from gbrank.data.queries import Queries
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.fits import fit_on_rows, scores_on
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted
-from gbrank.measures.measure import Measure, bind_to_rows
+from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
 
 CHOICES = {"objective": ("ranknet", "listmle", "lambda:ndcg"), "extra_trees": (True, False)}
@@ -121,54 +119,78 @@ def tune(
     ranker = GBRanker(random_state=0) if ranker is None else ranker
     if not isinstance(ranker, GBRanker) or ranker.init is not None:
         raise ArgumentError("ranker", "must be a GBRanker without init", f"{ranker!r}")
-    data = _data_in_pairs(X, y, qid, folds, columns)
-    if study is None:
-        sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
-        study = optuna.create_study(direction="maximize", sampler=sampler)
-    _check_study(study, ranker, data)
-    start, refusals = _start(ranker, data.queries), list[Exception]()
-    _enqueue(study, start)
-    parts = [(data.rows(fold.train), data.rows(fold.test)) for fold in data.splits]
-    measure = ranker._measures()[0]
-
-    def trained(params: dict[str, Any], rows: Documents) -> GBRanker:
-        return fit_on_rows(_configured(ranker, params, rows.queries), data, rows)
-
-    def value_of(trial: Any) -> float:
-        params = start
-        try:
-            params = _suggested(trial, start)
-            return _value(trial, partial(trained, params), measure, parts, params != start)
-        except Exception as error:  # a variant that is refused is a failed trial
-            if params == start:
-                refusals.append(error)
-                study.stop()
-            raise
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the final fit itself warns
-            options = {"catch": Exception, "callbacks": list(callbacks)}
-            study.optimize(value_of, n_trials, 60 * minutes, show_progress_bar=progress, **options)
-    except KeyboardInterrupt:
-        if not any(trial.state.name == "COMPLETE" for trial in study.trials):
-            raise
-        warn_user("Tuning interrupted: the best ranker so far is trained.", FitInterrupted)
-    if refusals:
-        raise refusals[0]
-    return trained(study.best_params, data.rows(np.arange(data.queries.n_documents))), study
-
-
-def _data_in_pairs(
-    X: Any, y: ArrayLike, qid: ArrayLike, folds: Folds, columns: dict[str, Any]
-) -> Dataset:
-    """Return the data with folds to train on and to validate on."""
     if isinstance(folds, int | np.integer):
         folds = QueryKFold(folds, shuffle=True, random_state=0)
     data = Dataset("data", X, y, qid, folds, **columns)
     if any(len(fold.valid) for fold in data.splits):
         raise ArgumentError("folds", "must hold pairs of rows, to train on and to validate on")
-    return data
+    if study is None:
+        sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+    _check_study(study, ranker, data)
+    search = _Search(ranker, data)
+    _enqueue(study, search.start)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the final fit itself warns
+            options = {"catch": Exception, "callbacks": list(callbacks)}
+            study.optimize(search, n_trials, 60 * minutes, show_progress_bar=progress, **options)
+    except KeyboardInterrupt:
+        if not any(trial.state.name == "COMPLETE" for trial in study.trials):
+            raise
+        warn_user("Tuning interrupted: the best ranker so far is trained.", FitInterrupted)
+    if search.refusals:
+        raise search.refusals[0]
+    return search.trained(study.best_params, np.arange(data.queries.n_documents)), study
+
+
+class _Search:
+    """The value of a trial, as Optuna asks for it: the mean measure of the folds' other queries."""
+
+    def __init__(self, ranker: GBRanker, data: Dataset) -> None:
+        self.ranker, self.data = ranker, data
+        self.measure = ranker._measures()[0]
+        self.refusals: list[Exception] = []  # of the ranker's own parameters
+        params = ranker.get_params() | chosen_trees(ranker, data.queries) | {"rate": 1.0}
+        self.start = {name: params[name] for name in ("n_estimators", *RANGES, *CHOICES)}
+        if ranker.booster != "lightgbm":
+            del self.start["extra_trees"]
+        if not isinstance(ranker.objective, str) or ranker.sigma is not None:
+            del self.start["objective"]  # which goes with its sigma, or has no name
+
+    def __call__(self, trial: Any) -> float:
+        """Return the value; a variant that is refused is a failed trial, the ranker ends all."""
+        params = self.start
+        try:
+            params = _suggested(trial, self.start)
+            return self.value(trial, params)
+        except Exception as error:
+            if params == self.start:
+                self.refusals.append(error)
+                trial.study.stop()
+            raise
+
+    def value(self, trial: Any, params: dict[str, Any]) -> float:
+        """Return the mean over folds, which is reported fold by fold."""
+        values: list[float] = []
+        for fold in self.data.splits:
+            held_out = self.data.rows(fold.test)
+            scores = scores_on(self.trained(params, fold.train), held_out)
+            values.append(bind_to_rows(self.measure, held_out, 1).mean(scores))
+            trial.report(float(np.mean(values)), len(values))
+            if params != self.start and trial.should_prune():
+                raise needed("optuna", "tune").TrialPruned
+        return float(np.mean(values))
+
+    def trained(self, params: dict[str, Any], chosen: Positions) -> GBRanker:
+        """Return the ranker with tuned parameters, trained on some rows."""
+        rows = self.data.rows(chosen)
+        params = {**self.ranker.get_params(deep=False), **params, "verbose": 0}
+        rate = params.pop("rate")
+        ranker = type(self.ranker)(**params)
+        if rate != 1:
+            ranker.set_params(learning_rate=min(rate * learning_rate_of(ranker, rows.queries), 0.3))
+        return fit_on_rows(ranker, self.data, rows)
 
 
 def _check_study(study: Any, ranker: GBRanker, data: Dataset) -> None:
@@ -179,17 +201,6 @@ def _check_study(study: Any, ranker: GBRanker, data: Dataset) -> None:
         demand = "must maximize, and be of the same data, folds and ranker"
         raise ArgumentError("study", demand, repr(study.study_name))
     study.set_user_attr("gbrank", key)
-
-
-def _start(ranker: GBRanker, queries: Queries) -> dict[str, Any]:
-    """Return the ranker's values of the parameters that are tuned."""
-    params = ranker.get_params() | chosen_trees(ranker, queries) | {"rate": 1.0}
-    start = {name: params[name] for name in ("n_estimators", *RANGES, *CHOICES)}
-    if ranker.booster != "lightgbm":
-        del start["extra_trees"]
-    if not isinstance(ranker.objective, str) or ranker.sigma is not None:
-        del start["objective"]  # which goes with its sigma, or has no name
-    return start
 
 
 def _enqueue(study: Any, start: dict[str, Any]) -> None:
@@ -212,33 +223,6 @@ def _suggested(trial: Any, start: dict[str, Any]) -> dict[str, Any]:
         else:
             low, high = RANGES.get(name, (value, 2 * value))
             suggest = trial.suggest_float if isinstance(low, float) else trial.suggest_int
-            low, high = min(low, value), max(high, value)
-            params[name] = suggest(name, low, high, log=low > 0)
+            low = min(low, value)
+            params[name] = suggest(name, low, max(high, value), log=low > 0)
     return params
-
-
-def _value(
-    trial: Any,
-    trained: Callable[[Documents], GBRanker],
-    measure: Measure,
-    parts: Sequence[tuple[Documents, Documents]],
-    prune: bool,
-) -> float:
-    """Return the mean over folds of the measure of held-out queries, reported fold by fold."""
-    values: list[float] = []
-    for train, held_out in parts:
-        scores = scores_on(trained(train), held_out)
-        values.append(bind_to_rows(measure, held_out, 1).mean(scores))
-        trial.report(float(np.mean(values)), len(values))
-        if prune and trial.should_prune():
-            raise needed("optuna", "tune").TrialPruned
-    return float(np.mean(values))
-
-
-def _configured(ranker: GBRanker, params: dict[str, Any], queries: Queries) -> GBRanker:
-    """Return an unfitted ranker with tuned parameters, for these queries."""
-    params = {**ranker.get_params(deep=False), **params, "verbose": 0}
-    rate = params.pop("rate")
-    result = type(ranker)(**params)
-    learning_rate = min(rate * learning_rate_of(result, queries), 0.3)
-    return result if rate == 1 else result.set_params(learning_rate=learning_rate)
