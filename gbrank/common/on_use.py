@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 T = TypeVar("T")
 
@@ -34,3 +34,9 @@ class ModuleOnUse:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self._name), name)
+
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    nw = ModuleOnUse("narwhals")

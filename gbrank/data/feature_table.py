@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.common.on_use import ModuleOnUse
+from gbrank.common.on_use import nw
 from gbrank.data.feature_matrix import refuse_data_set, refuse_empty
 from gbrank.data.frames import as_frame, as_numbers, is_numeric, is_stored_index
-
-if TYPE_CHECKING:
-    import narwhals as nw
-else:
-    nw = ModuleOnUse("narwhals")
 
 DEMAND = "X must hold the types of fit, numbers"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import (
     check_choice,
     check_vector,
@@ -18,14 +18,8 @@ from gbrank.common.checks import (
     refuse_text,
     unknown_name,
 )
-from gbrank.common.on_use import ModuleOnUse
+from gbrank.common.on_use import nw
 from gbrank.data.ids import as_ids, is_missing
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    from narwhals.dtypes import DType
-else:
-    nw = ModuleOnUse("narwhals")
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
@@ -35,20 +29,13 @@ def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, None for anything else; refuse one not in memory."""
     if isinstance(data, np.ndarray | list | tuple | dict):
         return None
-    try:
-        frame = nw.from_native(data, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(
-            f"{argument} must have a name of its own for each column: {reason}."
-        ) from None
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame
     if isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame):
         ways = ".pl() or .df()" if hasattr(data, "pl") else ".collect() or .compute()"
-        raise TypeError(
-            f"{argument} must be in memory, got a {type(data).__name__}: pass the result of {ways}."
-        )
+        got, hint = f"a {type(data).__name__}", f" Pass the result of {ways}."
+        raise ArgumentTypeError(argument, "must be in memory", got, hint)
     return None
 
 
@@ -167,18 +154,15 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
         return np.where(missing, 0.0, values), np.ones(len(values), dtype=bool)
     if unjudged == "refuse" and missing.any():
         row = int(np.argmax(missing))
-        raise ArgumentError(
-            "label",
-            "must be at least 0",
-            f"{values[row]:g} in row {row} ({missing.sum()} such rows)",
-            ' If nobody has judged them: unjudged="drop" or "irrelevant".',
-        )
+        got = f"{values[row]:g} in row {row} ({missing.sum()} such rows)"
+        hint = ' If nobody has judged them: unjudged="drop" or "irrelevant".'
+        raise ArgumentError("label", "must be at least 0", got, hint)
     if missing.all():
         raise ValueError("label must be known for a row, but nobody has judged any.")
     return values[~missing], ~missing
 
 
-def is_numeric(dtype: DType) -> bool:
+def is_numeric(dtype: nw.dtypes.DType) -> bool:
     """Return whether a column's type is one of numbers or booleans."""
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 

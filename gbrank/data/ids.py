@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta, timezone
 from hashlib import blake2b
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import one_column
 from gbrank.common.checks import refuse_masked
-from gbrank.common.on_use import ModuleOnUse
-
-if TYPE_CHECKING:
-    import narwhals as nw
-else:
-    nw = ModuleOnUse("narwhals")
+from gbrank.common.on_use import nw
 
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
 TIMES = date, timedelta, np.datetime64, np.timedelta64

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_vector, quoted, refuse_where, unknown_name
 from gbrank.common.collective import all_any
@@ -65,10 +66,8 @@ def check_column_names(names: Any) -> list[str]:
     """Return the names of columns, or say what labels must be."""
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if not listed or not all(isinstance(name, str) for name in names):
-        raise TypeError(
-            "labels must be a mapping of name to values, or a list of columns of X, got "
-            f"{quoted(names)}."
-        )
+        demand = "must be a mapping of name to values, or a list of columns of X"
+        raise ArgumentTypeError("labels", demand, quoted(names))
     if len(set(names)) < len(names):
         raise ValueError(f"labels must name different columns, got {quoted(list(names))}.")
     return list(names)
@@ -78,10 +77,8 @@ def split_columns(table: Any, names: Sequence[str], argument: str) -> tuple[Any,
     """Return a data frame without some of its columns, and what these hold."""
     frame = as_frame(table, argument)
     if frame is None:
-        raise TypeError(
-            "labels must be a mapping of name to values where X is no data frame, got "
-            f"{quoted(names)}."
-        )
+        demand = "must be a mapping of name to values where X is no data frame"
+        raise ArgumentTypeError("labels", demand, quoted(names))
     columns: dict[str, Any] = {}
     for name in names:
         if name not in frame.columns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import one_column
 from gbrank.common.checks import quoted
-from gbrank.common.on_use import ModuleOnUse
+from gbrank.common.on_use import nw
 from gbrank.data.ids import (
     as_ids,
     as_list,
@@ -22,11 +22,6 @@ from gbrank.data.ids import (
     key_of,
     places_among,
 )
-
-if TYPE_CHECKING:
-    import narwhals as nw
-else:
-    nw = ModuleOnUse("narwhals")
 
 QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id
 
@@ -121,9 +116,13 @@ class Queries:
         if missing is not None:
             row = int(np.argmax(codes == missing))
             raise ValueError(f"{name} must not be missing, got {values[row]!r} in row {row}.")
-        order = _compact(np.argsort(codes, kind="stable"))
+        return cls._grouped(codes, ids)
+
+    @classmethod
+    def _grouped(cls, codes: NDArray[np.int64], ids: NDArray[Any]) -> Queries:
+        """Return the queries of rows, given the number of each row's query."""
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
-        return cls(order, offsets, ids)
+        return cls(_compact(np.argsort(codes, kind="stable")), offsets, ids)
 
     @classmethod
     def resolve(
@@ -158,16 +157,14 @@ class Queries:
         if qid is None:
             counts = _checked_sizes([n_documents] if group is None else group)
             if counts.sum(dtype=np.float64) != n_documents:
-                raise ValueError(
-                    f"group must add up to the number of rows, {n_documents}, "
-                    f"got sizes that add up to {counts.sum(dtype=np.float64):g}."
-                )
+                demand = f"must add up to the number of rows, {n_documents}"
+                total = f"sizes that add up to {counts.sum(dtype=np.float64):g}"
+                raise ArgumentError("group", demand, total)
             return cls.from_sizes(counts)
         queries = cls.from_qid(qid)
         if queries.n_documents != n_documents:
-            raise ValueError(
-                f"qid must have one entry per row, {n_documents}, got {queries.n_documents}."
-            )
+            demand = f"must have one entry per row, {n_documents}"
+            raise ArgumentError("qid", demand, f"{queries.n_documents}")
         return queries
 
     @cached_property
@@ -256,15 +253,11 @@ class Queries:
         known, entries = zip(*values.items(), strict=True) if len(values) else ((), ())
         places_of = places_among(ids, known)
         for query, places in zip(ids, places_of, strict=True):
-            count = len(places)
-            if count != 1:
-                wanted = "one entry" if count else "an entry"
-                got = f", got {count}" if count else ""
-                remedy = "; for weights in the order of queries, pass their .to_numpy()"
-                raise ValueError(
-                    f"query_weight must have {wanted} for query {quoted(query)}{got}"
-                    f"{remedy if series else ''}."
-                )
+            if len(places) != 1:
+                demand = f"must have one entry for query {quoted(query)}"
+                hint = " For weights in the order of queries, pass their .to_numpy()."
+                got = f"{len(places)}"
+                raise ArgumentError("query_weight", demand, got, hint if series else "")
         return [entries[place] for (place,) in places_of]
 
     def one_each(self, values: NDArray[Any], name: str) -> NDArray[Any]:
@@ -295,11 +288,8 @@ class Queries:
         if differs.any():
             row = int(np.argmax(differs))
             query = self.index[row]
-            raise ArgumentError(
-                name,
-                "must be the same in all rows of a query",
-                f"{first[query]} and {values[row]} in query {quoted(as_list(self.ids)[query])}",
-            )
+            got = f"{first[query]} and {values[row]} in query {quoted(as_list(self.ids)[query])}"
+            raise ArgumentError(name, "must be the same in all rows of a query", got)
         return first
 
     def subset(self, keep: NDArray[np.bool_]) -> tuple[Queries, NDArray[np.int64]]:
@@ -350,12 +340,9 @@ class Queries:
         ['b']
         """
         rows = np.flatnonzero(keep)
-        sizes = np.bincount(self.index[rows], minlength=self.n_queries)
-        kept = sizes > 0
+        kept = np.bincount(self.index[rows], minlength=self.n_queries) > 0
         codes = (np.cumsum(kept) - 1)[self.index[rows]]
-        order = _compact(np.argsort(codes, kind="stable"))
-        offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
-        return Queries(order, offsets, self.ids[kept]), rows, kept
+        return self._grouped(codes, self.ids[kept]), rows, kept
 
 
 def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
@@ -373,10 +360,8 @@ def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"group must hold integers, got {counts.dtype}: {counts[:5]}.")
     if counts.min() < 1:
         query = int(np.argmin(counts))
-        raise ValueError(
-            f"group must hold sizes of at least 1, got {counts[query]} for query {query}: "
-            "leave out queries without documents."
-        )
+        got, hint = f"{counts[query]} for query {query}", " Leave out queries without documents."
+        raise ArgumentError("group", "must hold sizes of at least 1", got, hint)
     return counts.astype(np.int64)
 
 

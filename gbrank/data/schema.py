@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
-from gbrank.common.on_use import ModuleOnUse
+from gbrank.common.checks import (
+    check_number,
+    listed,
+    quoted,
+    refuse_text,
+    shortened,
+    unknown_name,
+)
+from gbrank.common.on_use import nw
 from gbrank.common.plain import plain
 from gbrank.data.feature_matrix import (
     Features,
@@ -30,11 +37,6 @@ from gbrank.data.feature_matrix import (
 from gbrank.data.feature_table import FeatureTable, feature_table
 from gbrank.data.frames import as_numbers, has_no_value, is_numeric
 from gbrank.data.ids import is_missing
-
-if TYPE_CHECKING:
-    import narwhals as nw
-else:
-    nw = ModuleOnUse("narwhals")
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 NUMBERS = {int, float, bool, type(None)}  # None becomes NaN
@@ -111,24 +113,19 @@ class Schema:
         for part in schemas:
             if (part.n_features, part.names) != (first.n_features, first.names):
                 columns = [
-                    listed(each.names) if each.names else f"{each.n_features} columns"
-                    for each in (first, part)
+                    f"{each.names or f'{each.n_features} columns'}" for each in (first, part)
                 ]
                 demand = "must have the same columns in all partitions"
-                raise ArgumentError("X", demand, " and ".join(columns))
-        special = sorted({position for part in schemas for position in part.categorical})
-        kinds = {position: _kind_of_column(schemas, position) for position in special}
-        categories = {
-            position: {value for part in schemas for value in part.categories.get(position, ())}
-            for position, kind in kinds.items()
-            if kind == "categories"
-        }
-        return replace(
-            first,
-            categorical=[position for position, kind in kinds.items() if kind != "numbers"],
-            categories={position: _sorted(values) for position, values in categories.items()},
-            empty=[],
-        )
+                raise ArgumentError("X", demand, shortened(" and ".join(columns), 300))
+        categorical, categories = [], {}
+        for place in sorted({place for part in schemas for place in part.categorical}):
+            kind = _kind_of_column(schemas, place)
+            if kind != "numbers":
+                categorical.append(place)
+            if kind == "categories":
+                known = [value for part in schemas for value in part.categories.get(place, ())]
+                categories[place] = _sorted(set(known))
+        return replace(first, categorical=categorical, categories=categories, empty=[])
 
     def transform(self, X: Any) -> Features:
         """Return X as a float array, or as a CSR matrix if it is sparse."""
@@ -236,11 +233,8 @@ def _kind_of_column(schemas: Sequence[Schema], position: int) -> str:
     kinds = kinds or {min(map(kind, schemas))}  # "categories" is first
     if len(kinds) > 1:
         name = (schemas[0].names or {position: position})[position]
-        raise ArgumentError(
-            "X",
-            "must hold the same types in all partitions",
-            f"{' and '.join(sorted(kinds))} in column {name!r}",
-        )
+        got = f"{' and '.join(sorted(kinds))} in column {name!r}"
+        raise ArgumentError("X", "must hold the same types in all partitions", got)
     return kinds.pop()
 
 
@@ -251,11 +245,9 @@ def _known_categories(column: nw.Series[Any]) -> list[Any]:
     values = [plain(value) for value in _distinct(column.to_list()) if not is_missing(value)]
     for value in values:
         if not isinstance(value, str | int | float | bool):
-            raise ValueError(
-                f"X must have categories that are text or numbers; column {column.name!r} holds "
-                f"{quoted(value)} ({type(value).__name__}). Convert them, for example with "
-                "astype(str)."
-            )
+            got = f"{quoted(value)} ({type(value).__name__}) in column {column.name!r}"
+            hint = " Convert them, for example with astype(str)."
+            raise ArgumentError("X", "must have categories that are text or numbers", got, hint)
     return _sorted(set(values))
 
 
@@ -311,10 +303,10 @@ def _check_codes(column: Features, name: str) -> None:
     values = values[~np.isnan(values)]
     wrong = (values < 0) | (values != np.floor(values)) | (values >= LARGEST_CODE)
     if wrong.any():
-        raise ValueError(
-            f"X must hold integers from 0 to {LARGEST_CODE - 1} in the categorical column "
-            f"{name!r}, got {values[wrong][0]}."
+        demand = (
+            f"must hold integers from 0 to {LARGEST_CODE - 1} in the categorical column {name!r}"
         )
+        raise ArgumentError("X", demand, f"{values[wrong][0]}")
 
 
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:

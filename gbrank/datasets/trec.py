@@ -92,8 +92,8 @@ def read_qrels(path: StrPath) -> Judged:
     """Read relevance judgements from a TREC qrels file, as `write_qrels` writes them.
 
     One document a line, ``query iteration document label``, in any order. The second column plays
-    no part. Blank lines, and those that begin with ``#``, are skipped. Some collections have labels
-    below 0, say for spam, which trec_eval counts as 0, and gbrank's measures do not take.
+    no part. Blank lines, and comments, which begin with ``#``, are skipped. Some collections have
+    labels below 0, say for spam, which trec_eval counts as 0, and gbrank's measures do not take.
 
     Parameters
     ----------
@@ -297,7 +297,8 @@ def _parse(
             raise ValueError(f"{where} text in UTF-8, got {_shown(content)}") from None
         if b"\0" in content:
             raise ValueError(f"{where} text without NUL bytes, got {_shown(content)}")
-        if not fields or _is_comment(fields, column, columns, pattern):
+        comment = column == "label" and content.startswith(b"#") and len(fields) != len(columns)
+        if not fields or comment:
             continue
         if len(fields) != len(columns):
             raise ValueError(f"{where} the columns {form}, got {len(fields)} columns")
@@ -321,15 +322,6 @@ def _parse(
             f"{lines[first]}"
         )
     return np.array(numbers), qid, documents
-
-
-def _is_comment(
-    fields: list[str], column: str, columns: list[str], pattern: re.Pattern[str]
-) -> bool:
-    """Return whether a line of qrels begins with # and is no judgement of a query called so."""
-    if column != "label" or not fields[0].startswith("#"):
-        return False
-    return len(fields) != len(columns) or not pattern.fullmatch(fields[-1])
 
 
 def _shown(content: bytes) -> str:

@@ -117,13 +117,13 @@ def test_frames_that_are_not_in_memory() -> None:
     """What turns them into one that is, the message says: of features, and of a whole frame."""
     lazy = pl.DataFrame(COLUMNS).lazy()
     ranker = GBRanker(n_estimators=1)
-    with pytest.raises(TypeError, match=r"X must be in memory, got a LazyFrame: .*\.collect\(\)"):
+    with pytest.raises(TypeError, match=r"X must be in memory, got a LazyFrame.*\.collect\(\)"):
         ranker.fit(lazy, [1, 0], group=[2])
-    with pytest.raises(TypeError, match=r"frame must be in memory, got a LazyFrame: .*\.collect"):
+    with pytest.raises(TypeError, match=r"frame must be in memory, got a LazyFrame.*\.collect"):
         split_frame(lazy)
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     relation = duckdb.from_arrow(pa.table(COLUMNS))
-    with pytest.raises(TypeError, match=r"X must be in memory, got a .*Relation: .*\.pl\(\)"):
+    with pytest.raises(TypeError, match=r"X must be in memory, got a .*Relation.*\.pl\(\)"):
         ranker.fit(relation, [1, 0], group=[2])
 
 
