@@ -1,4 +1,4 @@
-"""Train three rankers on artificial data, print how good they are, and draw it against seconds.
+"""Train three rankers on artificial data, print how good they are, and draw it beside seconds.
 
 GBRanker, LGBMRanker and XGBRanker are trained as they come, without a parameter but the seed and
 one thread, and measured on other queries. The seconds are those of training. It takes about half a
@@ -12,6 +12,7 @@ For example:
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +22,18 @@ from gbrank.commands.shared import add, write_picture
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
+from gbrank.common.table import Table
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import cross_validate_rankers
-from gbrank.plots import quality_by_seconds
+from gbrank.evaluation.summary import Row
+from gbrank.plots import differences
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank demo [options]"
 
 # Labels are 0 to 4, and one document in six has 2 or more.
 NOISE = 1 / 3
+BASELINE = "LGBMRanker"
 MEASURES = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
 
 
@@ -42,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Compare three rankers, print the comparison and draw measures against seconds."""
+    """Compare three rankers, print and draw their differences from LightGBM, and seconds."""
     check_number(arguments.queries, "--queries", 3, integer=True)
     X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
     n_train = arguments.queries * 2 // 3
@@ -69,12 +73,30 @@ def run(arguments: argparse.Namespace) -> None:
         name="cubic",
         seeds=[arguments.seed],
         measures=MEASURES,
+        baseline=BASELINE,
         n_jobs=1,
         progress=sys.stderr.isatty(),
     )
-    print(comparison.table())
-    write_picture(quality_by_seconds(comparison), arguments.output)
-    print(f"\nMeasures against seconds: {arguments.output}")
+    print("\n\n".join(_text(rows) for rows in comparison.blocks()))
+    print(
+        "\nIntervals are of the difference, over queries; p is of the paired randomisation test, "
+        "by Holm."
+    )
+    write_picture(differences(comparison), arguments.output)
+    print(f"\nDifferences from {BASELINE} and seconds: {arguments.output}")
+
+
+def _text(rows: Sequence[Row]) -> str:
+    """Return a measure's means, differences from the baseline, and seconds, a line a ranker."""
+    head = [rows[0].measure, "mean", f"minus {BASELINE}", "95% interval", "p", "CPU s"]
+    lines = []
+    for row in rows:
+        cells = ["", "", ""]
+        if row.ranker != BASELINE:
+            ends = f"{row.difference_low:+.4f} to {row.difference_high:+.4f}"
+            cells = [f"{row.difference:+.4f}", ends, f"{row.p_randomisation:.4f}"]
+        lines.append([row.ranker, f"{row.mean:.4f}", *cells, f"{row.cpu_seconds:.1f}"])
+    return Table(head, lines).to_text()
 
 
 def with_noise(y: Vector, rows: NDArray[np.int64], seed: int) -> Vector:

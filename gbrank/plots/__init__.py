@@ -1,9 +1,15 @@
 """Pictures. Each function draws on a Matplotlib `Axes`, `ax` or a new one, and returns it.
 
-`comparison_grid` and `quality_by_seconds` draw several panels, on a figure that they return.
+`comparison_grid`, `differences` and `quality_by_seconds` draw several panels, on a figure that they
+return.
 """
 
-from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
+from gbrank.plots.comparison_panels import (
+    comparison,
+    comparison_grid,
+    differences,
+    quality_by_seconds,
+)
 from gbrank.plots.fitted_ranker import importance, learning_curves
 from gbrank.plots.predictions import per_query
 from gbrank.plots.reasons import explanation
@@ -12,6 +18,7 @@ from gbrank.plots.watched_gradients import gradients
 __all__ = [
     "comparison",
     "comparison_grid",
+    "differences",
     "explanation",
     "gradients",
     "importance",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -100,6 +101,69 @@ def comparison_grid(*comparisons: Comparison, part: str = "test") -> Figure:
     style.name_rows(panels[0], names)
     figure.supxlabel(LEGEND.format(baseline), fontsize="small", parse_math=False)
     return figure
+
+
+def differences(comparison: Comparison, *, part: str = "test") -> Figure:
+    """Draw differences from the baseline, a panel for each measure, and CPU seconds beside them.
+
+    Parameters
+    ----------
+    comparison, part
+        As for `comparison`; of one data set.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
+    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
+    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
+    >>> [axes.get_title() for axes in plots.differences(result).axes]
+    ['ndcg@10', 'CPU seconds of a fit']
+    """
+    blocks, baseline = comparison.blocks(part), comparison.baseline
+    names = [row.ranker for row in blocks[0]]
+    colours = [style.GREY if name == baseline else style.BLUE for name in names]
+    size = 0.5 + LETTER * max(map(len, names)) + 2.7 * (len(blocks) + 1), 1.5 + 0.5 * len(names)
+    from matplotlib import pyplot  # which shows it in a notebook
+
+    figure = pyplot.figure(figsize=size, layout="constrained")
+    *panels, beside = figure.subplots(1, len(blocks) + 1)
+    for axes, rows in zip(panels, blocks, strict=True):
+        axes.axvline(0, color=style.GREY, linewidth=1)
+        for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
+            ends = [row.difference_low, row.difference_high]
+            axes.plot(ends, [place, place], color=colour, linewidth=3, solid_capstyle="butt")
+            axes.plot(row.difference, place, "o", color=colour, markersize=8)
+            text = f"mean {row.mean:.3f}" if row.ranker == baseline else f"{row.difference:+.3f}"
+            _write_at(axes, (row.difference, place), text, colour, (0, 8), ha="center")
+        axes.sharex(panels[0])
+        axes.margins(x=0.15)
+        axes.spines["left"].set_visible(False)
+        style.tidy(axes, "x", title=rows[0].measure, xlabel=f"minus {baseline}")
+    seconds = [row.cpu_seconds for row in blocks[0]]
+    beside.barh(range(len(names)), seconds, 0.4, color=colours)
+    for place, (value, colour) in enumerate(zip(seconds, colours, strict=True)):
+        _write_at(beside, (value, place), f"{value:.1f}", colour, (4, 0), va="center")
+    beside.margins(x=0.2)
+    style.tidy(beside, "x", title="CPU seconds of a fit")
+    for axes in figure.axes:
+        style.name_rows(axes, names if axes is panels[0] else [])
+        axes.set_ylim(len(names) - 0.5, -0.7)
+    text = f"dots: means over {blocks[0][0].n_queries:,} queries, bars: 95% intervals"
+    figure.supxlabel(text, fontsize="small", color=style.GREY)
+    return figure
+
+
+def _write_at(
+    axes: Axes, place: tuple[float, float], text: str, colour: str, offset: Any, **options: Any
+) -> None:
+    """Write a text some points from a place."""
+    background = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    options |= {"textcoords": "offset points", "color": colour, "bbox": background}
+    axes.annotate(text.replace("-", "\N{MINUS SIGN}"), place, offset, **options)
 
 
 def quality_by_seconds(*comparisons: Comparison, part: str = "test") -> Figure:

@@ -21,7 +21,7 @@ def holm(p: Any) -> list[float]:
 
 
 def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table for each measure of the test queries, with tests, and a picture."""
+    """A table for each measure of the test queries, with tests, on one screen; and a picture."""
     monkeypatch.chdir(tmp_path)
     text = output("demo", "--queries", "24")
     assert "16 queries to train on, with a third of their labels exchanged" in text
@@ -41,15 +41,18 @@ def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -
     }
     scores = {name: model.predict(X[test]) for name, model in models.items()}
     signs = np.array(list(itertools.product([1, -1], repeat=8)))  # of 8 queries
+    assert len(text.splitlines()) <= 30
     for measure in ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)"):
-        lines = text.split(f"cubic, {measure}: 8 queries, 0 skipped\n")[1].split("\n\n")[0]
-        rows = [line.split() for line in lines.splitlines()]
+        lines = text.split(f"  {measure} ")[1].split("\n\n")[0].splitlines()
+        rows = {cells[0]: cells[1:] for cells in map(str.split, lines[1:])}
         per_query = get_measure(measure).per_query
         values = {name: per_query(y[test], own, qid=qid[test]) for name, own in scores.items()}
-        means = {cells[0]: cells[1] for cells in rows[1:4]}
-        assert means == {name: f"{own.mean():.4f}" for name, own in values.items()}
-        lead = np.array([values[cells[0]] - values["GBRanker"] for cells in rows[5:7]])
+        means = {name: f"{own.mean():.4f}" for name, own in values.items()}
+        assert {name: cells[0] for name, cells in rows.items()} == means
+        others = [name for name in rows if name != "LGBMRanker"]
+        lead = np.array([values[name] - values["LGBMRanker"] for name in others])
+        assert [rows[name][1] for name in others] == [f"{own:+.4f}" for own in lead.mean(axis=1)]
         p = (np.abs(lead @ signs.T) >= np.abs(lead.sum(axis=1))[:, None] - 1e-12).mean(axis=1)
-        assert [cells[5] for cells in rows[5:7]] == [f"{value:.4f}" for value in holm(p)]
-    assert text.endswith("Measures against seconds: gbrank-demo.png\n")
+        assert [rows[name][5] for name in others] == [f"{value:.4f}" for value in holm(p)]
+    assert text.endswith("Differences from LGBMRanker and seconds: gbrank-demo.png\n")
     assert Path("gbrank-demo.png").read_bytes().startswith(b"\x89PNG")

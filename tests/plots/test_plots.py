@@ -204,6 +204,25 @@ def test_quality_by_seconds(compared: Comparison) -> None:
             assert name.get_color() == mark.get_color()
 
 
+def test_differences(compared: Comparison) -> None:
+    """Of each measure, on one scale, from 0 for the baseline; and the seconds of a fit."""
+    figure = plots.differences(compared)
+    *panels, beside = figure.axes
+    for axes, rows in zip(panels, compared.blocks(), strict=True):
+        assert axes.get_title() == rows[0].measure
+        assert axes.get_xlabel() == "minus ranknet"
+        dots = [line.get_xydata()[0] for line in axes.lines if line.get_marker() == "o"]
+        assert_allclose(dots, [[row.difference, place] for place, row in enumerate(rows)])
+        bars = [line.get_xdata() for line in axes.lines if line.get_linewidth() == 3]
+        assert_allclose(bars, [[row.difference_low, row.difference_high] for row in rows])
+        texts = [text.get_text().replace("\N{MINUS SIGN}", "-") for text in axes.texts]
+        assert texts[0] == f"mean {rows[0].mean:.3f}"
+        assert texts[1:] == [f"{row.difference:+.3f}" for row in rows[1:]]
+        assert axes.get_xlim() == panels[0].get_xlim()
+    assert [bar.get_width() for bar in beside.patches] == [row.cpu_seconds for row in rows]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == [*compared.rankers]
+
+
 def test_many_data_sets_go_on_below() -> None:
     """Of four data sets, the fourth of each measure is below its first; no panel is empty."""
     keys = [(data, measure) for data in "abcd" for measure in "mn"]
@@ -303,6 +322,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
     }
     figures = {key: (ax.figure, text) for key, (ax, text) in pictures.items()}
     figures["grid"] = plots.comparison_grid(compared), f"{name} 2"
+    figures["differences"] = plots.differences(compared), f"{name} 2"
     figures["seconds"] = plots.quality_by_seconds(compared), name
     for key, (figure, text) in figures.items():
         found = shown(figure)
