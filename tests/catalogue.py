@@ -39,7 +39,9 @@ If an entry does not say otherwise, labels are floats ≥ 0, σ is in units of s
 the loss is not convex in the scores, the gradient is its exact derivative, nothing is drawn at
 random, a constant on all scores of a query changes nothing, and training may start from equal
 scores. `ties` and `no_relevant` of the measure play no part. Documents of equal score get the mean
-over all their orders, so that the order of rows changes no bit of a gradient.
+over all their orders, so that the order of rows changes no bit of a gradient. *Annealed* objectives
+begin with `ranknet`, for half of the rounds; then σ falls from 0.3 to 0.1 standard deviations of
+the scores within queries.
 
 In the formulas, s is a document's score, y its label, r its rank from 1, m the number of the
 query's documents and σ the width of the relaxation; M is the measure, G(y) its gain, D(r) its
@@ -119,6 +121,7 @@ What most training scripts do, here:
 What stands here for the words of other libraries. What has () is a callback. The errors also know
 RankLib's options, and the words that only CatBoost has."""
 LABELS, SIGMA = "floats ≥ 0", ("score", "1")
+ANNEALED = ("score", "geometric(0.3, 0.1, unit='spread')")
 # What most objectives are, and what an entry says where one is not.
 COMMON = {
     "convex": (False, "Convex in the scores"),
@@ -178,15 +181,16 @@ def _objective(item: ObjectiveFacts) -> Iterator[str]:
         lines.append(f"- Cost of a long one: {facts.fast}.")
     if facts.sigma_unit == "none":
         lines.append("- σ plays no part.")
+    elif (facts.sigma_unit, str(facts.sigma)) == ANNEALED:
+        lines.append("- Annealed.")
     elif (facts.sigma_unit, str(facts.sigma)) != SIGMA:
-        lines.append(f"- σ is in units of {facts.sigma_unit}, by default {facts.sigma}.")
-    if facts.start != "none":
-        lines.append(f"- Begins with {facts.start}, for half of the rounds.")
+        lines.append(f"- Annealed; σ is in units of {facts.sigma_unit}, by default {facts.sigma}.")
     lines += [f"- {text}." for name, (usual, text) in COMMON.items()
               if getattr(facts, name) != usual]  # fmt: skip
     if facts.takes_measure:
+        names = [measure.name for measure in list_measures()]
         taken = [measure.name for measure in list_measures() if _takes(item, measure)]
-        lines.append(f"- Measures: {_codes(taken)}.")
+        lines.append(f"- Measures: {'all' if taken == names else _codes(taken)}.")
     yield "\n".join(lines)
     if rows := [row for row in _parameters(item.cls) if row[0] != "`measure`"]:
         yield _table(rows)
