@@ -1,4 +1,4 @@
-"""What users pass as `booster_params`: names and values, checked alike for each booster."""
+"""Options of boosters that users pass as `booster_params`, checked alike for each booster."""
 
 import json
 import re
@@ -27,11 +27,12 @@ class Options:
         words = WORDS[booster]
         self.aliases = by_name(words["aliases"])
         self.idle, self.needs = (by_name(words[key]) for key in ("idle", "needs"))
+        self._stateful: list[str] = words["stateful"]
 
     def check(
-        self, user: Mapping[str, Any], given: dict[str, Any], known: Iterable[str]
+        self, user: Mapping[str, Any], defaults: dict[str, Any], known: Iterable[str]
     ) -> dict[str, Any]:
-        """Return the user's parameters by their main names, next to those that gbrank gives."""
+        """Return the user's parameters by their main names, beside the defaults of gbrank."""
         checked: dict[str, Any] = {}
         for name, value in user.items():
             main = self.aliases.get(name, name)
@@ -42,7 +43,7 @@ class Options:
                 raise ArgumentError(f"{name} in booster_params", demand, quoted(value))
             checked[main] = TRUTH.get(str(value).lower(), value)
         pairs = list(zip(user, checked, strict=True))
-        reasons = {name: self._why_not(main, given | checked) for name, main in pairs}
+        reasons = {name: self._why_not(main, defaults | checked) for name, main in pairs}
         refused = [f"{name!r}{reason}" for name, reason in reasons.items() if reason]
         unknown = [name for name, main in pairs if not reasons[name] and main not in known]
         message = f"booster_params must not hold {'; '.join(refused)}." if refused else ""
@@ -53,7 +54,7 @@ class Options:
         return checked
 
     def _why_not(self, main: str, params: Mapping[str, Any]) -> str:
-        """Say why an option would not be heeded; nothing if it would."""
+        """Return why an option would not be heeded; nothing if it would."""
         if main in SET_INSTEAD:
             return f": use {SET_INSTEAD[main]}"
         if main in self.idle:
@@ -63,15 +64,19 @@ class Options:
             return f", which has no effect without {' or '.join(wanted)}"
         return ""
 
+    def stateful(self, params: Mapping[str, Any]) -> list[str]:
+        """Return the options in use with which a booster has a state that no checkpoint keeps."""
+        return [option for option in self._stateful if _has(params, option)]
+
 
 def _has(params: Mapping[str, Any], wanted: str) -> bool:
-    """Say whether parameters hold an option, with the value that `wanted` names, if any."""
+    """Return whether parameters hold an option, with the value that `wanted` names, if any."""
     name, named, value = wanted.partition("=")
     return name in params and (not named or str(params[name]).lower() == value.lower())
 
 
 def _is_held(value: object) -> bool:
-    """Say whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
+    """Return whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
     if isinstance(value, list | tuple):
         return all(map(_is_held, value))
     most = LARGEST_INT32 if isinstance(value, int) else LARGEST_FLOAT
@@ -92,9 +97,9 @@ def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int
     return [*column_places(columns, argument, schema.names, schema.n_features)]
 
 
-def _signs(given: object, schema: Schema) -> list[int]:
+def _signs(value: object, schema: Schema) -> list[int]:
     """Return a sign for each feature; a text is taken as the boosters take it."""
-    signs, name, n = given, "monotone_constraints", schema.n_features
+    signs, name, n = value, "monotone_constraints", schema.n_features
     if isinstance(signs, str):
         signs = [item.strip() for item in signs.strip("()[] ").split(",")]
         signs = [int(item) if re.fullmatch(r"[+-]?\d+", item) else item for item in signs]
@@ -106,7 +111,7 @@ def _signs(given: object, schema: Schema) -> list[int]:
         raise ArgumentError(
             f"{name} in booster_params",
             f"must hold -1, 0 or 1 for each of {n} features, or map columns to these",
-            quoted(given),
+            quoted(value),
         )
     for place in schema.categorical:
         if listed[place] != 0:  # LightGBM would end the process, XGBoost ignore it
@@ -119,9 +124,9 @@ def _signs(given: object, schema: Schema) -> list[int]:
     return list(listed)
 
 
-def _groups(given: object, schema: Schema) -> list[list[int]]:
+def _groups(value: object, schema: Schema) -> list[list[int]]:
     """Return the positions in each group of columns; a text is taken as the boosters take it."""
-    groups, name = given, "interaction_constraints"
+    groups, name = value, "interaction_constraints"
     if isinstance(groups, str):
         with suppress(ValueError):
             groups = json.loads(f"[{groups}]")  # LightGBM's "[0, 1], [2]"
@@ -136,6 +141,6 @@ def _groups(given: object, schema: Schema) -> list[list[int]]:
         raise ArgumentError(
             f"{name} in booster_params",
             "must be lists of columns, such as [[0, 1], [2]]",
-            quoted(given),
+            quoted(value),
         )
     return [_places(group, name, schema) for group in groups]

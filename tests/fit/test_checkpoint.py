@@ -403,12 +403,12 @@ def test_equal_parameters_may_be_other_objects(tmp_path: Path) -> None:
     [
         ({"random_state": None}, "random_state must be an integer"),
         ({"random_state": np.random.RandomState(0)}, "random_state must be an integer"),
-        ({"booster_params": {"boosting": "dart"}}, "boosting='dart'"),
+        ({"booster_params": {"boosting": "dart"}}, "boosting=dart"),
         ({"booster_params": {"data_sample_strategy": "goss"}}, "data_sample_strategy"),
         ({"booster_params": {"use_quantized_grad": True}}, "use_quantized_grad"),
-        ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster='dart'"),
+        ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster=dart"),
         ({"booster": "xgboost", "booster_params": {"tree_method": "approx"}},
-         "tree_method='approx'"),
+         "tree_method=approx"),
     ],
     ids=lambda value: value if isinstance(value, str) else ",".join(value),
 )  # fmt: skip

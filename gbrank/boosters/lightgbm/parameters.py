@@ -15,16 +15,6 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_choice
 from gbrank.common.collective import all_gather, n_workers, own_host
 
-# Parameters that keep a state between rounds, or force splits that gain nothing.
-STATEFUL = (
-    "cegb_penalty_feature_coupled",
-    "cegb_penalty_feature_lazy",
-    "cegb_penalty_split",
-    "cegb_tradeoff",
-    "data_sample_strategy",
-    "forcedsplits_filename",
-    "use_quantized_grad",
-)
 FILES = ("forcedsplits_filename", "forcedbins_filename")  # options that name a file
 METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for the first
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
@@ -44,9 +34,9 @@ def known_names() -> frozenset[str]:
 
 def tree_params(settings: TreeSettings) -> Params:
     """Return LightGBM's parameters for these settings."""
-    given = _given(settings)
+    defaults = _defaults(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
-    user = OPTIONS.check(settings.params, given | workers, known_names())
+    user = OPTIONS.check(settings.params, defaults | workers, known_names())
     if user.get("boosting") == "rf":
         raise ValueError(
             "booster_params must not set boosting='rf': a random forest does not boost, "
@@ -55,15 +45,15 @@ def tree_params(settings: TreeSettings) -> Params:
     if (method := user.get("monotone_constraints_method")) is not None:
         check_choice(method, "monotone_constraints_method in booster_params", METHODS)
     _check_files(user)
-    own: Params = {} if "force_row_wise" in user else {"force_col_wise": True}
+    layout: Params = {} if "force_row_wise" in user else {"force_col_wise": True}
     if depends_on_threads(user):
-        given["num_threads"] = 1
+        defaults["num_threads"] = 1
     if settings.extra_trees:
-        own["max_bin"] = BINS_OF_RANDOM_THRESHOLDS
-    return given | own | user
+        layout["max_bin"] = BINS_OF_RANDOM_THRESHOLDS
+    return defaults | layout | user
 
 
-def _given(settings: TreeSettings) -> Params:
+def _defaults(settings: TreeSettings) -> Params:
     """Return the parameters that gbrank sets, whatever the user's."""
     # LightGBM counts the documents that subsample leaves out too.
     min_data = min(round(settings.min_child_samples / settings.subsample), LARGEST_INT32)
@@ -123,14 +113,6 @@ def depends_on_threads(params: Params) -> list[str]:
 
 
 def draws_features(params: Params) -> bool:
-    """Say whether LightGBM draws features or thresholds at random."""
+    """Return whether LightGBM draws features or thresholds at random."""
     drawn = params["feature_fraction"] < 1 or params["extra_trees"]
     return drawn or "feature_fraction_bynode" in params
-
-
-def stateful(params: Params, settings: TreeSettings) -> list[str]:
-    """Return the settings that keep a resumed fit from giving the same model."""
-    obstacles = [name for name in STATEFUL if name in params]
-    if params["boosting"] != "gbdt":
-        obstacles.append(f"boosting={params['boosting']!r}")
-    return obstacles

@@ -38,7 +38,7 @@ def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Param
     missing_are_above = in_use and not params.get("zero_as_missing")
     columns = X.tocsc() if sp.issparse(X) else X
     numbers, row = np.full(X.shape[1], most), np.full(X.shape[1], np.nan, dtype=X.dtype)
-    found = False
+    extended = False
     for place in range(X.shape[1]):
         column = as_dense(columns[:, [place]])[:, 0]
         values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
@@ -51,10 +51,10 @@ def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Param
         n_bins = _bins_of_one_size(values, counts, most)
         above = _above(float(values[-1]), X.dtype)
         if not missing and 3 <= len(values) <= n_bins < most and above is not None:
-            row[place], found, n_bins = above, True, n_bins + 1
+            row[place], extended, n_bins = above, True, n_bins + 1
         numbers[place] = min(max(n_bins + missing, 2), most)
     params = params | {"max_bin_by_feature": numbers.tolist()}
-    if not found:
+    if not extended:
         return params, X
     rows = np.repeat(row[np.newaxis], smallest_bin(params), axis=0)
     if sp.issparse(X):
@@ -85,8 +85,8 @@ def _bins_of_one_size(values: Vector, counts: NDArray[np.int64], most: int) -> i
 
 
 def _integer(params: Params, name: str, default: int, low: int) -> int:
-    own = params.get(name, default)
-    return int(check_number(own, f"{name} in booster_params", low, integer=True))
+    value = params.get(name, default)
+    return int(check_number(value, f"{name} in booster_params", low, integer=True))
 
 
 def _above(value: float, dtype: np.dtype) -> float | None:

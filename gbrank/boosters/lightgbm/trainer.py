@@ -22,10 +22,10 @@ from gbrank.boosters.interface import (
 )
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
+    OPTIONS,
     depends_on_threads,
     draws_features,
     network_params,
-    stateful,
     tree_params,
 )
 from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
@@ -88,12 +88,12 @@ class LightGBMTrainer:
 
     def _choose_seeds(self, params: Params, settings: TreeSettings) -> None:
         """Refuse what cannot be resumed, and choose the seeds to change in each round."""
-        obstacles = stateful(params, settings)
+        obstacles = OPTIONS.stateful(params)
         refuse_settings(settings, params["boosting"], obstacles)
         self._seeds: dict[str, int] = {}
         if draws_features(params) and not obstacles:
             self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
-        self._given_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
+        self._first_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
@@ -133,7 +133,7 @@ class LightGBMTrainer:
     def finish(self, rounds: int) -> LightGBMModel:
         """Return the model of the first rounds."""
         if self._seeds:
-            self._booster.reset_parameter(self._given_seeds)  # as the model's text records them
+            self._booster.reset_parameter(self._first_seeds)  # as the model's text records them
         text = self._booster.model_to_string(num_iteration=self._n_trees[rounds])
         return LightGBMModel(lgb.Booster(model_str=text))
 

@@ -58,18 +58,8 @@ def user_params(settings: TreeSettings, params: Params, schema: Schema) -> Param
 
 
 def draws_features(settings: TreeSettings) -> bool:
-    """Say whether XGBoost draws features at random."""
+    """Return whether XGBoost draws features at random."""
     return settings.colsample < 1 or any(name in settings.params for name in DRAWING)
-
-
-def stateful(settings: TreeSettings) -> list[str]:
-    """Return the settings that keep a resumed fit from giving the same model."""
-    user, obstacles = settings.params, []
-    if user.get("booster") == "dart":
-        obstacles.append("booster='dart'")
-    if user.get("tree_method") == "approx":
-        obstacles.append("tree_method='approx'")
-    return obstacles
 
 
 def _names(config: object) -> set[str]:

@@ -19,7 +19,7 @@ from gbrank.boosters.interface import (
 )
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
-from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
+from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, OPTIONS, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
@@ -52,7 +52,7 @@ class XGBoostTrainer:
         kind, params = str(settings.params.get("booster")), tree_params(settings)
         if kind == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
-        refuse_settings(settings, kind, stateful(settings))
+        refuse_settings(settings, kind, OPTIONS.stateful(settings.params))
         self._seed_each_round = params["seed_per_iteration"]
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = _checked_verbosity(settings)
@@ -159,8 +159,8 @@ def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
     device = settings.params.get("device", "cpu")
     if device != "cpu":
         config = json.loads(booster.save_config())
-        found = config["learner"]["generic_param"]["device"]
-        if found == "cpu":
+        used = config["learner"]["generic_param"]["device"]
+        if used == "cpu":
             warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on the CPU.")
-        elif ":" in device and device.partition(":")[2] != found.partition(":")[2]:
-            warn_user(f"XGBoost finds no such GPU as device={device!r}, and trains on {found!r}.")
+        elif ":" in device and device.partition(":")[2] != used.partition(":")[2]:
+            warn_user(f"XGBoost finds no such GPU as device={device!r}, and trains on {used!r}.")
