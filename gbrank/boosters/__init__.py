@@ -1,39 +1,70 @@
 """The boosters that grow the trees, behind one interface; a library is loaded on first use."""
 
 import sys
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
 
-from gbrank.boosters.interface import Model, Trainer, TrainerFactory, TreeSettings
+from gbrank.boosters.interface import GradientFunction, State, Steps, TreeSettings
 from gbrank.common.on_use import LoadedOnUse
+
+if TYPE_CHECKING:
+    from gbrank.boosters.lightgbm.trained_model import LightGBMModel
+    from gbrank.boosters.lightgbm.trainer import LightGBMTrainer
+    from gbrank.boosters.xgboost.trained_model import XGBoostModel
+    from gbrank.boosters.xgboost.trainer import XGBoostTrainer
+
+Model: TypeAlias = Union["LightGBMModel", "XGBoostModel"]
 
 __all__ = ["MODELS", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
 
 
-def _lightgbm_trainer() -> TrainerFactory:
+class Trainer(Steps, Protocol):
+    """A booster in training."""
+
+    def step(self, derivatives: GradientFunction) -> None:
+        """Grow one tree on derivatives at the current scores."""
+
+    @property
+    def done(self) -> int:
+        """How many rounds have been trained."""
+
+    def state(self) -> State:
+        """Return what a trainer of the same rows needs to resume from here, bit for bit."""
+
+    def finish(self, rounds: int) -> Model:
+        """Return the model of the first rounds."""
+
+    def close(self) -> None:
+        """Release data, and connections to the other workers of a distributed fit."""
+
+
+def _lightgbm_trainer() -> type["LightGBMTrainer"]:
     from gbrank.boosters.lightgbm.trainer import LightGBMTrainer
 
     return LightGBMTrainer
 
 
-def _xgboost_trainer() -> TrainerFactory:
+def _xgboost_trainer() -> type["XGBoostTrainer"]:
     from gbrank.boosters.xgboost.trainer import XGBoostTrainer
 
     return XGBoostTrainer
 
 
-def _lightgbm_model() -> type[Model]:
+def _lightgbm_model() -> type["LightGBMModel"]:
     from gbrank.boosters.lightgbm.trained_model import LightGBMModel
 
     return LightGBMModel
 
 
-def _xgboost_model() -> type[Model]:
+def _xgboost_model() -> type["XGBoostModel"]:
     from gbrank.boosters.xgboost.trained_model import XGBoostModel
 
     return XGBoostModel
 
 
-TRAINERS = LoadedOnUse(lightgbm=_lightgbm_trainer, xgboost=_xgboost_trainer)
-MODELS = LoadedOnUse(lightgbm=_lightgbm_model, xgboost=_xgboost_model)
+TRAINERS: LoadedOnUse[type["LightGBMTrainer"] | type["XGBoostTrainer"]] = LoadedOnUse(
+    lightgbm=_lightgbm_trainer, xgboost=_xgboost_trainer
+)
+MODELS: LoadedOnUse[type[Model]] = LoadedOnUse(lightgbm=_lightgbm_model, xgboost=_xgboost_model)
 
 
 def recognise(model: object) -> tuple[str, Model] | None:

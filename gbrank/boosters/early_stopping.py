@@ -17,7 +17,7 @@ class StagedStopping:
         self._end = None
 
     def ends(self, done: int, best: int) -> bool:
-        """Say whether training ends after some rounds, of which `best` are to be kept.
+        """Return whether training ends after some rounds, of which `best` are to be kept.
 
         Patience counts from the round in which the objective itself begins. If it is lost before
         that, the objective begins now.

@@ -259,28 +259,30 @@ class GradientHook:
                 drawn = objective.facts.draws_documents
                 curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)
                 gradient /= bound[index].mean_weight
+            count = len(curvature)
             if left_out is not None:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0
+                count -= int(left_out.sum())
             _check_any(gradient, curvature, bound[index], first=round == 0)
             rescaled = objective.rescaled and self.curvature == "own"
             if rescaled:
-                count = len(curvature) if left_out is None else int((~left_out).sum())
                 rescale_to_unit_mean(gradient, curvature, count)
-            advice = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
-            if self.curvature == "unit":
-                advice = (
-                    f" Gradients are steep where sigma is narrow: choose one above {sigma:.3g}."
-                )
-            if objective.facts.sigma_unit == "none":
-                advice = ""
-            _check_size(gradient, curvature, advice)
+            _check_size(gradient, curvature, self._advice(objective, sigma))
             if self.watch is not None and round is not None:
                 s, g, h = map(np.array, (scores, gradient, curvature))
                 queries = bound[index].queries
                 self.watch(RoundGradients(round, stage.name, sigma, s, g, h, queries))
             _round(gradient, curvature, SMALLEST_SINGLE if rescaled else 0.0)
         return gradient, curvature
+
+    def _advice(self, objective: Objective, sigma: float) -> str:
+        """Return what to do where gradients are too large."""
+        if objective.facts.sigma_unit == "none":
+            return ""
+        if self.curvature == "unit":
+            return f" Gradients are steep where sigma is narrow: choose one above {sigma:.3g}."
+        return f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
 
     def _index(self, round: int | None) -> int:
         """Return the place of a round's stage; if the round is unknown, it must not matter."""

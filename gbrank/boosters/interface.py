@@ -1,4 +1,4 @@
-"""The interface of boosters: trainers that grow trees on given derivatives, and models."""
+"""The part common to boosters: settings of trees, steps of training, checks."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -6,11 +6,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from gbrank.boosters.tree import Tree
-from gbrank.common.arrays import Matrix, Single, Vector
+from gbrank.common.arrays import Single, Vector
 from gbrank.common.plain import plain
-from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
 
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
@@ -40,47 +37,6 @@ class TreeSettings:
         object.__setattr__(self, "params", plain(self.params))
 
 
-class Model(Protocol):
-    """Trees, ready to predict."""
-
-    native: Any
-
-    @classmethod
-    def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":
-        """Read a model from the booster's own format; it predicts on at most `n_jobs` threads."""
-
-    @classmethod
-    def recognise(cls, model: object) -> "Model | None":
-        """Return the model of a booster of this kind or its fitted estimator; None for others."""
-
-    def dump(self) -> bytes:
-        """Return the model in the booster's own format."""
-
-    @property
-    def n_features(self) -> int:
-        """The number of columns that the model reads."""
-
-    def check_links(self) -> None:
-        """Refuse trees that have not the nodes or features that their splits name."""
-
-    def predict(
-        self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
-    ) -> Vector:
-        """Return the score of each row, by the first trees or by all."""
-
-    def predict_native(self, X: object) -> Vector:
-        """Return the untransformed score of each row of a table that the booster reads itself."""
-
-    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
-        """Return what each feature adds to each row's score, and the mean score last."""
-
-    def importances(self, kind: str = "gain") -> Vector:
-        """Return the total "gain" of each feature, or in how many splits it is ("split")."""
-
-    def trees(self) -> list[Tree]:
-        """Return the trees, whose sum is the score."""
-
-
 class Steps(Protocol):
     """A model in training."""
 
@@ -89,43 +45,6 @@ class Steps(Protocol):
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
-
-
-class Trainer(Steps, Protocol):
-    """A booster in training."""
-
-    def step(self, derivatives: GradientFunction) -> None:
-        """Grow one tree on derivatives at the current scores."""
-
-    @property
-    def done(self) -> int:
-        """How many rounds have been trained."""
-
-    def state(self) -> State:
-        """Return what a trainer of the same rows needs to resume from here, bit for bit."""
-
-    def finish(self, rounds: int) -> Model:
-        """Return the model of the first rounds."""
-
-    def close(self) -> None:
-        """Release data, and connections to the other workers of a distributed fit."""
-
-
-class TrainerFactory(Protocol):
-    """The class of a booster's trainers."""
-
-    def __call__(
-        self,
-        train: Documents,
-        valid: list[Documents],
-        schema: Schema,
-        settings: TreeSettings,
-        state: State | None = None,
-    ) -> Trainer:
-        """Return a booster that has no tree, or those of a state."""
-
-    def check(self, settings: TreeSettings, schema: Schema) -> Params:
-        """Return the booster's parameters; refuse those that it does not know or would ignore."""
 
 
 def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:

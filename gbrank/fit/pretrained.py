@@ -59,15 +59,11 @@ class PretrainedRanker(BaseRanker[Fitted]):
     @property
     def _schema(self) -> Schema:  # type: ignore[override]
         """The columns that the booster was trained on."""
-        kind, model = _recognised(self.booster)
-        native = model.native
-        if kind == "lightgbm":
-            width, names = native.num_feature(), native.feature_name()
-        else:
-            width, names = native.num_features(), native.feature_names
+        _, model = _recognised(self.booster)
+        names = model.feature_names
         if names and all(NAMED_BY_PLACE.fullmatch(name) for name in names):
             names = None
-        return Schema(width, names, [], {})
+        return Schema(model.n_features, names, [], {})
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""

@@ -104,6 +104,12 @@ class LightGBMModel:
         """The number of columns that the model reads."""
         return int(self.native.num_feature())
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of these columns."""
+        names: list[str] | None = self.native.feature_name()
+        return names
+
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""
         for block in _tree_texts(self.native.model_to_string()):

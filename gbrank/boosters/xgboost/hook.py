@@ -123,12 +123,12 @@ class _EarlyStopping(xgb.callback.EarlyStopping):
         return super().before_training(model)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Note the best round; say whether training ends."""
+        """Note the best round; return whether training ends."""
         super().after_iteration(model, epoch, evals_log)
         return self._stages.ends(*_done_and_best(model))
 
     def after_training(self, model: Any) -> Any:
-        """Say what the model keeps, and cut it."""
+        """Print what the model keeps, and cut it."""
         self._stages.say(*_done_and_best(model))
         return super().after_training(model)
 

@@ -54,7 +54,7 @@ class XGBoostModel:
 
     @cached_property
     def _reads_arrays(self) -> bool:
-        """Say whether arrays need not become matrices first, as they must on another device."""
+        """Whether arrays need not become matrices first, as they must on another device."""
         device = json.loads(self.native.save_config())["learner"]["generic_param"]["device"]
         return bool(device == "cpu")
 
@@ -117,6 +117,12 @@ class XGBoostModel:
     def n_features(self) -> int:
         """The number of columns that the model reads."""
         return int(self.native.num_features())
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of these columns."""
+        names = self.native.feature_names
+        return None if names is None else list(names)
 
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""
