@@ -108,17 +108,13 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
             raise ValueError(
                 f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
-    columns = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
-    return {
-        f"eval_set[{place}]: ": {
-            "X": X,
-            "y": y,
-            **{
-                name: values[place] for name, values in columns.items() if values[place] is not None
-            },
-        }
-        for place, (X, y) in enumerate(eval_set)
-    }
+    named = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
+    sets = {}
+    for place, (X, y) in enumerate(eval_set):
+        columns = {name: values[place] for name, values in named.items()}
+        columns = {name: values for name, values in columns.items() if values is not None}
+        sets[f"eval_set[{place}]: "] = {"X": X, "y": y, **columns}
+    return sets
 
 
 def is_list(values: Any) -> bool:

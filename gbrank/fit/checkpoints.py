@@ -54,11 +54,7 @@ class Checkpoint:
         self.file = Path(folder) / FILE
         self.hashes: Mapping[str, str] = {}  # of all that the model of this fit depends on
         self._stored: Mapping[str, str] = {}  # those in the file
-        try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            message = f"checkpoint must be a folder to write to: {error.strerror}"
-            raise type(error)(error.errno, message, str(folder)) from None
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         for leftover in self.file.parent.glob(f".{FILE}.*.tmp"):  # of a fit killed while it wrote
             leftover.unlink(missing_ok=True)
         if self.file.exists():

@@ -7,10 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -36,30 +37,6 @@ from gbrank.measures.judges import (
 )
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measures
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    class BaseEstimator:
-        """The methods of scikit-learn's base class that rankers use, with types."""
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """Return the parameters."""
-
-        def set_params(self, **params: Any) -> Self:
-            """Set parameters."""
-
-        def set_fit_request(self, **requests: bool | str | None) -> Self:
-            """Set what metadata routing passes to `fit`."""
-
-        def set_score_request(self, **requests: bool | str | None) -> Self:
-            """Set what it passes to `score`."""
-
-        def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
-        def __sklearn_tags__(self) -> Any: ...
-
-else:
-    from sklearn.base import BaseEstimator
 
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")

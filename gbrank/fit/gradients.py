@@ -5,9 +5,7 @@ from functools import partial
 
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import GradientFunction
-from gbrank.common.arrays import Mask
 from gbrank.data.documents import Documents
-from gbrank.data.queries import Queries
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
 
@@ -23,17 +21,14 @@ def derivatives_by_round(
         query_weight=train.query_weight,
         labels=train.labels,
     )
-    left_out = _sampling(ranker, train.queries, seed)
-    return lambda round: partial(hook.derivatives, bound, round=round, left_out=left_out(round))
+    if ranker.subsample == 1:
+        return lambda round: partial(hook.derivatives, bound, round=round)
+    queries, by_document = train.queries, ranker.subsample_by == "document"
+    keys = document_keys(queries) if by_document else query_keys(queries.ids)
 
+    def sampled_derivatives(round: int) -> GradientFunction:
+        left_out = ~sampled(keys, ranker.subsample, seed, round)
+        mask = left_out if by_document else left_out[queries.index]
+        return partial(hook.derivatives, bound, round=round, left_out=mask)
 
-def _sampling(ranker: BoostedRanker, queries: Queries, seed: int) -> Callable[[int], Mask | None]:
-    """Return the function from a round to the mask of the documents that it leaves out."""
-    share = ranker.subsample
-    if share == 1:
-        return lambda round: None
-    if ranker.subsample_by == "document":
-        documents = document_keys(queries)
-        return lambda round: ~sampled(documents, share, seed, round)
-    keys = query_keys(queries.ids)
-    return lambda round: ~sampled(keys, share, seed, round)[queries.index]
+    return sampled_derivatives
