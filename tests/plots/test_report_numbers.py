@@ -180,6 +180,7 @@ def test_data(page: Page) -> None:
         if name == "kind":
             shares = [part[name].value_counts(normalize=True).sort_index() for part in (here, then)]
             expected = (shares[0] - shares[1]).abs().sum() / 2
+            assert cells[1] == cells[3] == "–"  # no median of codes
         else:
             one, other = (part[name].fillna(-1e9).to_numpy() for part in (here, then))
             expected = max(abs((one <= v).mean() - (other <= v).mean()) for v in [*one, *other])
@@ -302,6 +303,10 @@ def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Pat
         scores, people, QUERIES, judged_by=judge, baseline="old"
     ).summary()
     assert page.table("measures", "measure")["ndcg@10"][:2] == ["5", f"{found[0].mean:.4f}"]
+    for name in scores:  # what the judge is worth to the mean of each
+        judged = gbrank.compare_scores(scores, people, QUERIES, judged_by=judge, baseline=name)
+        (worth,) = [row.n_worth for row in judged.summary() if row.ranker == name]
+        assert page.table("judge", "model")[name][3] == f"{worth:.1f}"
     changed = page.table("changes", "measure")["ndcg@10"]
     assert changed[0] == f"{found[0].difference:+.4f}"
     assert changed[2] == f"{found[0].p_t:.4f}"
