@@ -92,6 +92,18 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
         for name in lists:
             raise ValueError(f"{name} needs eval_set=, got none.")
         return {}
+    _check_lists(eval_set, lists)
+    named = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
+    sets = {}
+    for place, (X, y) in enumerate(eval_set):
+        columns = {name: values[place] for name, values in named.items()}
+        columns = {name: values for name, values in columns.items() if values is not None}
+        sets[f"eval_set[{place}]: "] = {"X": X, "y": y, **columns}
+    return sets
+
+
+def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
+    """Refuse what is no list of (X, y) pairs, and lists of other lengths."""
     if not isinstance(eval_set, list):
         kind = type(eval_set).__name__
         raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
@@ -108,13 +120,6 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
             raise ValueError(
                 f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
-    named = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
-    sets = {}
-    for place, (X, y) in enumerate(eval_set):
-        columns = {name: values[place] for name, values in named.items()}
-        columns = {name: values for name, values in columns.items() if values is not None}
-        sets[f"eval_set[{place}]: "] = {"X": X, "y": y, **columns}
-    return sets
 
 
 def is_list(values: Any) -> bool:

@@ -95,7 +95,9 @@ def test_labels_and_weights_that_a_split_loses() -> None:
     with pytest.raises(ValueError, match="validation_fraction must leave documents of positive"):
         ranker.fit(X, Y, qid=QID, query_weight=np.arange(20) == 4)
     weights = {"sample_weight": QID == 1, "query_weight": np.arange(20) == 2}
-    with pytest.raises(ValueError, match="sample_weight must be positive for a document whose"):
+    with pytest.raises(
+        ValueError, match="sample_weight times query_weight must have a positive entry"
+    ):
         _ranker().fit(X, Y, qid=QID, **weights)
     valid = {"eval_set": [(X, Y)], "eval_qid": [QID], "labels": {"m": Y}}
     with pytest.raises(ValueError, match=r"eval_set\[0\]: labels\['m'\] must have a document"):

@@ -75,7 +75,7 @@ def test_lists_of_another_kind(name: str) -> None:
 @pytest.mark.parametrize("value", [True, 1, 0.5, "ab", [None], [[1]], [1.5], [X], ["a"]])
 def test_categorical_features_are_a_list_of_columns(value: Any) -> None:
     """By position or name, and nothing else."""
-    error = r"categorical_feature must (be a list of columns|hold positions from 0 to 2)|by name"
+    error = r"categorical_feature must be|categorical_feature by name"
     with pytest.raises((TypeError, ValueError), match=error):
         RANKERS["GBRanker"]().fit(X, Y, qid=QID, categorical_feature=value)
 
