@@ -105,8 +105,9 @@ class GBRanker(ExplainedRanker):
     validation_fraction : float in ]0, 1[, optional
         Share of the queries that is set aside for validation where no eval_set is given.
     baseline : str or int, optional
-        A column of numbers whose largest values rank first, such as "bm25": a fit warns where it,
-        or the best single feature, ranks the validation queries no worse than the ranker.
+        A column of numbers whose largest values rank first, by position or name, such as "bm25", or
+        "f3" for feature 3 of a LETOR file: a fit warns where it, or the best single feature, ranks
+        the validation queries no worse than the ranker.
     random_state : int, RandomState or None
         Seed of all sampling.
     n_jobs : int, optional

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
-from gbrank.commands.parameters import documented_parameters
+from gbrank.commands.options import documented_parameters
 from gbrank.common.table import Table
 from gbrank.extend import Measure
 from gbrank.fit.known_elsewhere import LIBRARIES, TABLE

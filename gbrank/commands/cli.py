@@ -1,44 +1,49 @@
-"""The ``gbrank`` command: train, apply, judge and inspect rankers from a shell."""
+"""Gradient-boosted tree rankers trained on the measure that they are judged by.
 
-import argparse
-import difflib
-import importlib
-import io
-import os
-import re
-import sys
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+commands:
+  demo      train three rankers on built-in data and compare them
+  train     train a ranker and save it
+  tune      find the best ranker in some minutes and save it
+  predict   score documents with a model
+  evaluate  measure how good a model or scores are
+  compare   compare rankers by cross-validation
+  explain   explain why documents are ranked as they are
+  report    write a page on what a model is worth and where it fails
+  info      describe a model
+  export    write a model as search engines load it
+  list      list objectives and measures
 
-from gbrank.commands.outputs import check_outputs
-from gbrank.commands.shared import import_plugins
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.version import __version__
-
-COMMANDS = {  # name -> summary; the rest of a command is in the file of its name in commands/
-    "demo": "train three rankers on built-in data and compare them",
-    "train": "train a ranker and save it",
-    "tune": "find the best ranker in some minutes and save it",
-    "predict": "score documents with a model",
-    "evaluate": "measure how good a model or scores are",
-    "compare": "compare rankers by cross-validation",
-    "explain": "say why documents are ranked as they are",
-    "report": "write a page on what a model is worth and where it fails",
-    "info": "say what a model is",
-    "export": "write a model as search engines load it",
-    "list": "list objectives and measures",
-}
-EXAMPLES = """\
-examples:
+first steps:
   gbrank demo
   gbrank train train.txt --valid valid.txt --early-stopping-rounds auto --model my-ranker
   gbrank evaluate test.txt --model my-ranker --metric ndcg@10 map
   gbrank predict test.txt --model my-ranker --output scores.txt
   gbrank COMMAND --help
 """
+
+import argparse
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pkgutil import resolve_name
+from typing import Any, NoReturn
+
+from gbrank.commands.options import arguments_of, command_parser
+from gbrank.commands.paths import check_paths
+from gbrank.commands.plugins import plugins
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.version import __version__
+
+COMMANDS = {  # by name, the function of each, whose module is imported when it is called
+    "demo": "demo:demo", "compare": "comparisons:compare",
+    "train": "training:train", "tune": "training:tune",
+    "predict": "measuring:predict", "evaluate": "measuring:evaluate",
+    "explain": "reporting:explain", "report": "reporting:report",
+    "info": "models:info", "export": "models:export", "list": "models:list_registered",
+}  # fmt: skip
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what shells report after SIGINT and SIGPIPE
-PATHS = ("FILE", "FOLDER", "PATH", "MODULE")  # what help calls the arguments that are files
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,14 +55,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     flags: dict[str, str] = {}
     try:
-        _prepare_streams()
-        arguments = _parser().parse_args(argv)
-        flags = arguments.flags
-        check_outputs(arguments)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # for what its encoding lacks
+        words = list(sys.argv[1:] if argv is None else argv)
+        if not words or words[0] not in COMMANDS:
+            _print_help(words)
+        command = resolve_name(f"gbrank.commands.{COMMANDS[words[0]]}")
+        parser, options = command_parser(words[0], command)
+        flags |= {item.dest: next(iter(item.option_strings), item.dest) for item in options}
+        values = _parsed(parser, flags, words[1:])
+        check_paths(options, values)
         with warnings.catch_warnings():
             warnings.showwarning = lambda text, *_: _say(f"warning: {text}")
-            import_plugins(getattr(arguments, "plugin", ()))
-            arguments.run(arguments)
+            with plugins(values.pop("plugin")):
+                command(**arguments_of(command, values))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -67,12 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _flush_or_discard()
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
-    except MemoryError as error:
-        reason = f"not enough memory: {error}"
     except ArgumentError as error:
-        error.hint = re.sub(r"\b(\w+)=", lambda word: _option(word, flags), error.hint)
-        reason = error.message(flags.get(error.argument, error.argument))
-    except (ImportError, ValueError, TypeError, RecursionError) as error:
+        message = error.message(flags.get(error.argument, error.argument))
+        reason = f"{message}{_options(error.hint, flags)}"
+    except (ImportError, MemoryError, RecursionError, TypeError, ValueError) as error:
         reason = str(error)
     else:
         return 0
@@ -80,16 +90,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _option(word: re.Match[str], flags: Mapping[str, str]) -> str:
-    """Return the option for an argument that a hint names, as "unjudged=", or what it says."""
-    return f"{flags[word[1]]} " if word[1] in flags else word[0]
+def _print_help(words: Sequence[str]) -> NoReturn:
+    """Print help, the version, or an error where the first word is no command, and exit."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("gbrank", description=__doc__, formatter_class=form)
+    parser.add_argument("--version", action="version", version=f"gbrank {__version__}")
+    parser.add_argument("command", metavar="COMMAND", help="one of these")
+    name = parser.parse_args(words[:1]).command
+    from gbrank.common.checks import unknown_name  # not loaded for help
+
+    parser.error(str(unknown_name("command", name, COMMANDS)))
 
 
-def _prepare_streams() -> None:
-    """Write what the encoding of an output lacks as its number."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+def _parsed(
+    parser: argparse.ArgumentParser, flags: Mapping[str, str], words: Sequence[str]
+) -> dict[str, Any]:
+    """Return the values of options by parameter; --n_estimators=5 is --n-estimators=5."""
+    known, dashed = parser._option_string_actions, list[str]()
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if flag.startswith("--") and "--" not in dashed:
+            name, flag = flag[2:].replace("-", "_"), flag.replace("_", "-")
+            if not any(option.startswith(flag) for option in known):
+                parser.error(f"unrecognized argument {flag}{_meant(name, flag, flags, known)}")
+        dashed.append(f"{flag}{equals}{value}")
+    return vars(parser.parse_args(dashed))
+
+
+def _meant(name: str, flag: str, flags: Mapping[str, str], known: Iterable[str]) -> str:
+    """Return what stands for a word of another library, or the option that may be meant."""
+    from gbrank.common.checks import nearest  # not loaded for help
+    from gbrank.fit.known_elsewhere import instead
+
+    if text := instead(name):
+        return f": {text}.{_options(text, flags)}"
+    option = nearest(flag, known)
+    return f". Did you mean {option!r}?" if option else "."
+
+
+def _options(text: str, flags: Mapping[str, str]) -> str:
+    """Return a sentence with the options of the arguments that a text names, if there are any."""
+    options = [flag for name, flag in flags.items() if f"{name}=" in text]
+    return f" Here: {', '.join(options)}." if options else ""
 
 
 def _flush_or_discard() -> None:
@@ -102,65 +144,3 @@ def _flush_or_discard() -> None:
 
 def _say(message: str) -> None:
     print("gbrank:", *message.splitlines(), file=sys.stderr)
-
-
-def _parser() -> argparse.ArgumentParser:
-    layout: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    text = "Gradient-boosted tree rankers trained on the measure that they are judged by."
-    parser = _Parser("gbrank", description=text, epilog=EXAMPLES, **layout)
-    parser.add_argument("--version", action="version", version=f"gbrank {__version__}")
-    commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
-    )
-    for name, summary in COMMANDS.items():
-        commands.add_parser(name, help=summary, **layout).set_defaults(command=name)
-    return parser
-
-
-class _Parser(argparse.ArgumentParser):
-    """The parser of the first word, which is a command."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        words = sys.argv[1:] if args is None else list(args)
-        if words and not words[0].startswith("-") and words[0] not in COMMANDS:
-            known = ", ".join(COMMANDS)
-            hint = _meant(words[0], COMMANDS)
-            self.error(f"unknown command {words[0]!r}.{hint} Known: {known}.")
-        return super().parse_known_args(words, namespace)
-
-
-class _CommandParser(argparse.ArgumentParser):
-    """The parser of a command, completed when it is called: to import a command takes a second."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        command = importlib.import_module(f"gbrank.commands.{self.get_default('command')}")
-        text, _, examples = (command.__doc__ or "").partition("For example:\n\n")
-        self.usage, self.description, self.epilog = command.USAGE, text, f"examples:\n{examples}"
-        self.set_defaults(run=command.run, outputs={})
-        command.add_options(self)
-        flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
-        paths = {item.dest: str(item.metavar) for item in self._actions if item.metavar in PATHS}
-        self.set_defaults(flags=flags, paths=paths)
-        # --early_stopping_rounds=5 is known too
-        args = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), text) for text in args]
-        for text in args[: args.index("--")] if "--" in args else args:
-            if text.startswith("--"):
-                self._check_flag(text.partition("=")[0], flags)
-        return super().parse_known_args(args, namespace)
-
-    def _check_flag(self, flag: str, flags: dict[str, str]) -> None:
-        """Refuse an unknown option, with what stands for it, or with the one that may be meant."""
-        known = self._option_string_actions
-        if " " in flag or any(option.startswith(flag) for option in known):
-            return  # a text, or an option that may be shortened
-        from gbrank.fit.known_elsewhere import option_instead
-
-        if meant := option_instead(flag.strip("-").replace("-", "_"), flags):
-            self.error(f"unrecognized argument {flag}: {meant}")
-        self.error(f"unrecognized argument {flag}.{_meant(flag, known)}")
-
-
-def _meant(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the known word that may be meant, if there is one."""
-    nearest = difflib.get_close_matches(word, list(known), n=1)
-    return f" Did you mean {nearest[0]!r}?" if nearest else ""

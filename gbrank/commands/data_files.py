@@ -1,216 +1,214 @@
-"""The data that commands read: LETOR files and tables."""
+"""The documents that commands read: LETOR files and tables."""
 
-import argparse
-import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse as sp
 
-from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, read_table
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import check_labels, quoted, unknown_name
+from gbrank.common.arrays import Mask, Vector
+from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
+from gbrank.common.extras import needed
+from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import LetorArray, LetorMatrix
-from gbrank.data.frames import judged, split_and_mask
+from gbrank.data.frames import Unjudged, judged, split_and_mask
 from gbrank.data.ids import as_ids
-from gbrank.data.labels import check_column_names, split_columns
+from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import Letor
-from gbrank.datasets.text_files import read_bytes, text_of
+from gbrank.datasets.text_files import read_lines
 
 SCORE = "score"  # the column of scores in tables
-TABLE_OPTIONS = "label", "qid", "drop", "features", "categorical_feature", "docid", "time"
+STDIN = "/dev/stdin"
+OF_LETOR, OF_BOTH = ("sparse", "n_features"), ("unjudged",)  # all other options are of tables
+
+ColumnName: TypeAlias = Annotated[str, "COLUMN"]
 
 
-class Labelled(NamedTuple):
-    """Documents with labels and queries, and the mask of them among all."""
-
-    X: Any
-    y: NDArray[np.float64]
-    qid: NDArray[Any]
-    kept: NDArray[np.bool_]
-    labels: Mapping[str, Any] = {}  # besides y
-
-
-class Unlabelled(NamedTuple):
-    """Documents to score, their queries if there are any, and what else is known of them."""
+class ScoredDocuments(NamedTuple):
+    """Documents to score."""
 
     X: Any
-    qid: NDArray[Any] | None
-    others: Mapping[str, Any]  # columns that are no features
+    qid: Any  # None where a table has none
+    columns: Mapping[str, Any]  # that are no features
     comments: Sequence[str]  # in LETOR files
 
 
-def add_file(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the file, and the options that say how to read it."""
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=_file,
-        help="LETOR (SVMlight) data (- for standard input), or a table whose name ends in "
-        ".parquet, .csv or .tsv; text may be gzipped; or a folder of Parquet files",
-    )
-    add(parser, "--sparse", "keep the features of LETOR files sparse in memory")
-    add_table_options(parser, *more)
+@dataclass(frozen=True)
+class Reader:
+    """How files of documents are read.
 
-
-def _file(name: str) -> str:
-    """Return the name of a file, with that of standard input for a hyphen."""
-    return "/dev/stdin" if name == "-" else name
-
-
-def add_table_options(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the options that say what each column of a table is, and those of more."""
-    add(parser, "--label COLUMN", "labels in tables (default: label)")
-    add(parser, "--qid COLUMN", "queries in tables (default: qid)")
-    text = "columns of tables that are no features, such as names of documents"
-    add(parser, "--drop COLUMN ...", text)
-    if "features" in more:
-        text = "columns of tables that are features (default: all that are not said to be others)"
-        add(parser, "--features COLUMN ...", text)
-    if "categorical" in more:
-        text = "features in tables that are categories: text, or codes from 0"
-        add(parser, "--categorical COLUMN ...", text, dest="categorical_feature")
-    if "unjudged" in more:
-        text = "what to do with documents whose label is -1 or, in a table, missing: leave them "
-        text += "out, or label them 0"
-        choices = ["refuse", "drop", "irrelevant"]
-        add(parser, "--unjudged WHAT", text, choices=choices, metavar=None, default="refuse")
-
-
-def read_labelled(
-    arguments: argparse.Namespace,
-    path: str,
-    schema: Schema | None = None,
-    labels: Sequence[str] = (),
-    keep: Collection[str] = (),
-) -> Labelled:
-    """Return the features, those of `schema` if given, labels and queries of a file.
-
-    `labels` are the columns of other labels. Of a table, the features have the columns to `keep`
-    besides.
+    Parameters
+    ----------
+    label : str
+        ColumnName of labels of tables.
+    qid : str
+        ColumnName of queries of tables.
+    drop : sequence of str
+        Columns of tables that are no features.
+    features : sequence of str
+        Columns of tables that are features; by default all others.
+    categorical_feature : sequence of str
+        Features of tables that are categories: text, or codes from 0.
+    unjudged : {"refuse", "drop", "irrelevant"}
+        Documents of label -1 or none.
+    sparse : bool
+        Keep the features of LETOR files sparse in memory.
+    n_features : int
+        Number of features of LETOR files; by default the largest index.
     """
-    if not check_kind(arguments, path, schema):
-        if labels:
-            given = f"{', '.join(labels)} and {path}"
-            raise ArgumentError("labels", "must be columns of tables in files", given)
-        width = schema.n_features if schema else getattr(arguments, "n_features", None)
-        return _labelled_letor(arguments, path, width)
-    label, qid = arguments.label or "label", arguments.qid or "qid"
-    codes = {qid, *(getattr(arguments, "categorical_feature", None) or ())}
-    texts = {getattr(arguments, "docid", None)}
-    if schema is not None:
-        texts, codes = texts.union(schema.texts), codes.difference(schema.names or ())
-    table = read_table(path, texts.__contains__, codes)
-    with found_in(f"{path}: "):
-        drop = _dropped(arguments, list(table.columns), schema, {label, qid, *labels, *keep})
-        X, y, queries, kept = split_and_mask(table, label, qid, drop, arguments.unjudged)
-        known = np.zeros(len(kept))
-        known[kept] = y
-        check_labels(known, "label")
-    X, others = split_columns(X, check_column_names(labels), "X") if labels else (X, {})
-    return Labelled(X, y, queries, kept, others)
+
+    label: ColumnName = "label"
+    qid: ColumnName = "qid"
+    drop: Sequence[ColumnName] = ()
+    features: Sequence[ColumnName] = ()
+    categorical_feature: Sequence[ColumnName] = ()
+    unjudged: Unjudged = "refuse"
+    sparse: bool = False
+    n_features: int | None = None
+
+    def read(
+        self,
+        path: str,
+        schema: Schema | None = None,
+        *,
+        labels: Sequence[str] = (),
+        keep: Collection[str] = (),
+        docid: str | None = None,
+    ) -> tuple[Documents, Mask]:
+        """Return labelled documents in a file, and the mask of those that are judged.
+
+        Columns of tables are features, but for `labels`, which are other labels: with --features,
+        these alone, and the columns to `keep` and `docid`, which is text.
+        """
+        if self._is_table(path, schema):
+            codes, texts = {self.qid, *self.categorical_feature}, {docid}
+            if schema is not None:
+                texts, codes = texts.union(schema.texts), codes.difference(schema.names or ())
+            table = read_table(path, texts.__contains__, codes)
+            with found_in(f"{path}: "):
+                drop = self._dropped([*table], {self.label, self.qid, docid, *labels, *keep})
+                X, y, qid, mask = split_and_mask(table, self.label, self.qid, drop, self.unjudged)
+        else:
+            for name, columns in (("labels", labels), ("docid", docid)):
+                if columns:
+                    raise ArgumentError(name, "must be given with tables only", path)
+            letor = self._letor(path, schema)
+            y, mask = self._judged(letor)
+            X, qid = self._features(letor), letor.queries()[mask]
+            X = X if mask.all() else X[mask]
+        return Documents.checked(X, y, Queries.from_qid(qid), labels=labels or None), mask
+
+    def read_to_score(self, path: str, schema: Schema, comments: bool) -> ScoredDocuments:
+        """Return the features of a schema, queries, and what else is known of documents."""
+        if not self._is_table(path, schema):
+            letor = self._letor(path, schema)
+            texts = letor.comments() if comments else ()  # else they may hold any bytes
+            qid: Any = letor.queries()
+            return ScoredDocuments(self._features(letor), qid, {"qid": qid}, texts)
+        features = schema.names or []
+        numbers = {*features, self.label} - {*schema.texts}
+        table = read_table(path, lambda name: name not in numbers)
+        if lacks := [name for name in features if name not in table]:
+            raise ValueError(f"{path}: must have all features of the model; it lacks {lacks}.")
+        qid = as_ids(table[self.qid]) if self.qid in table else None
+        return ScoredDocuments(table[features], qid, dict(table.drop(columns=features)), ())
+
+    def _is_table(self, path: str, schema: Schema | None) -> bool:
+        """Return whether a file is a table, and not a LETOR file; refuse the other's options."""
+        table = is_table(path)
+        for field in fields(self):
+            other = (field.name in OF_LETOR) == table and field.name not in OF_BOTH
+            if other and getattr(self, field.name) != field.default:
+                kind = "LETOR files" if table else "tables"
+                raise ArgumentError(field.name, f"must be given with {kind} only", path)
+        if table and schema is not None and schema.names is None:
+            reason = "since the model's features have no names, got a table"
+            raise ValueError(f"{path}: expected LETOR format, {reason}")
+        return table
+
+    def _dropped(self, names: Sequence[str], others: Collection[str | None]) -> Sequence[str]:
+        """Return the columns that are neither features nor others that are read."""
+        if self.features and self.drop:
+            raise ArgumentError("drop", "must not be given with --features", f"{list(self.drop)}")
+        if unknown := [name for name in self.features if name not in names]:
+            raise unknown_name("column (features)", unknown[0], names)
+        known = {*others, *self.features}
+        return [name for name in names if name not in known] if self.features else self.drop
+
+    def _letor(self, path: str, schema: Schema | None) -> Letor:
+        """Return a LETOR file; one for a model must have features."""
+        n_features = self.n_features if schema is None else schema.n_features
+        letor = Letor(STDIN if path == "-" else path, n_features)
+        if schema is not None and not letor.features(sparse=True).nnz:
+            raise ValueError(f"{path}: expected a feature, <index>:<value>, got none")
+        return letor
+
+    def _features(self, letor: Letor) -> Any:
+        """Return the features, which are called by their numbers in the file."""
+        X: Any = letor.features(self.sparse)
+        return LetorMatrix(X) if self.sparse else X.view(LetorArray)
+
+    def _judged(self, letor: Letor) -> tuple[Vector, Mask]:
+        """Return the labels of a LETOR file, and the mask of the documents that have one."""
+        refuse = self.unjudged == "refuse"
+        wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
+        if wrong.any():
+            place, label = letor.label_in_file(int(np.argmax(wrong)))
+            hint = " (--unjudged says what to do with -1)" if refuse else ""
+            raise ValueError(f"{place}: expected a label of at least 0, got {label}{hint}")
+        return judged(letor.labels, self.unjudged)
 
 
-def _dropped(
-    arguments: argparse.Namespace, names: Sequence[str], schema: Schema | None, others: set[str]
-) -> list[str]:
-    """Return the columns that are neither features nor the others that are read."""
-    drop, features = arguments.drop or [], getattr(arguments, "features", None) or []
-    if features and drop:
-        raise ArgumentError("drop", "must not be given with --features", f"{drop}")
-    if unknown := [name for name in features if name not in names]:
-        raise unknown_name("column (features)", unknown[0], names)
-    if not features and schema is None:
-        return list(drop)
-    known = others | set(features if schema is None else schema.names or ())
-    return [name for name in names if name not in known]
+LabelledFiles: TypeAlias = Annotated[Reader, "features", "categorical_feature", "n_features"]
+FilesToScore: TypeAlias = Annotated[
+    Reader, "drop", "features", "categorical_feature", "unjudged", "n_features"
+]
 
 
-def read_documents(arguments: argparse.Namespace, path: str, schema: Schema) -> Unlabelled:
-    """Return the documents in a file, with a schema's features."""
-    if not check_kind(arguments, path, schema):
-        letor = _parsed(path, schema.n_features)
-        # Comments play no other part, and may hold any bytes.
-        comments = letor.comments() if arguments.format == "trec" else ()
-        ids: Any = letor.queries()
-        return Unlabelled(_features(letor, arguments.sparse), ids, {"qid": ids}, comments)
-    features, qid = schema.names or [], arguments.qid or "qid"
-    numbers = {*features, arguments.label or "label"} - {*schema.texts}
-    table = read_table(path, lambda name: name not in numbers)
-    if lacks := [name for name in features if name not in table]:
-        raise ValueError(f"{path}: must have all features of the model; it lacks {lacks}.")
-    others = table.drop(columns=features)
-    ids = as_ids(table[qid]) if qid in table else None
-    return Unlabelled(table[features], ids, dict(others), ())
+def read_parts(
+    reader: Reader, paths: Sequence[str], keep: Sequence[str] = (), docid: str | None = None
+) -> tuple[dict[str, Any], NDArray[np.int64]]:
+    """Return X, y and qid of the documents of all files, and the number of the file of each."""
+    parts = [reader.read(paths[0], keep=keep, docid=docid)[0].arguments()]
+    names = set(getattr(parts[0]["X"], "columns", ()))
+    schema = None if names else Schema.learn(parts[0]["X"])  # for the width of LETOR files
+    for path in paths[1:]:
+        parts.append(reader.read(path, schema, keep=keep, docid=docid)[0].arguments())
+        if odd := sorted(names.symmetric_difference(getattr(parts[-1]["X"], "columns", ()))):
+            raise ValueError(f"{path}: expected the columns of {paths[0]}; they differ in {odd}")
+    data = {name: _stacked([part[name] for part in parts]) for name in ("X", "y", "qid")}
+    return data, np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
 
 
-def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:
+def _stacked(parts: Sequence[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    if sp.issparse(parts[0]):
+        return sp.vstack(parts, format="csr")
+    return needed("pandas").concat(parts, ignore_index=True)
+
+
+def read_numbers(path: str, name: str, mask: Mask) -> Vector:
     """Return a number for each document, from a text with one a line or from a table's scores."""
-    length = len(documents.kept)
     if is_table(path):
-        table, first = read_table(path), 2
+        table = read_table(path)
         if SCORE not in table:
             raise ValueError(f"{path}: expected a column {SCORE!r}, got the columns {[*table]}")
-        values = table[SCORE].tolist()
+        values = table[SCORE]
     else:
-        content = text_of(path, sys.stdin.buffer.read()) if path == "-" else read_bytes(path)
-        values, first = [line.strip() for line in content.splitlines()], 1
-    numbers = [_number(path, line, value) for line, value in enumerate(values, first)]
-    if len(numbers) != length:
-        raise ValueError(f"{path}: expected {length} {what}, one a document, got {len(numbers)}")
-    return np.array(numbers)[documents.kept]
+        lines = read_lines(STDIN if path == "-" else path)
+        values = [_number(text, f"{path}, line {line}") for line, text in enumerate(lines, 1)]
+    with found_in(f"{path}: "):
+        return check_finite(check_vector(values, name, len(mask)), name)[mask]
 
 
-def _parsed(path: str, n_features: int | None, needed: bool = True) -> Letor:
-    """Return a LETOR file, which must have features where they are needed."""
-    letor = Letor(path, n_features)
-    if needed and not letor.features(sparse=True).nnz:
-        raise ValueError(f"{path}: expected a feature, <index>:<value>, got none")
-    return letor
-
-
-def _features(letor: Letor, sparse: bool) -> Any:
-    """Return the features, which are called by their numbers in the file."""
-    X: Any = letor.features(sparse)
-    return LetorMatrix(X) if sparse else X.view(LetorArray)
-
-
-def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
-    letor = _parsed(path, n_features, getattr(arguments, "scores", None) is None)
-    refuse = arguments.unjudged == "refuse"
-    wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
-    if wrong.any():
-        place, label = letor.label_in_file(int(np.argmax(wrong)))
-        hint = " (--unjudged says what to do with -1)" if refuse else ""
-        raise ValueError(f"{place}: expected a label of at least 0, got {label}{hint}")
-    X, qid = _features(letor, getattr(arguments, "sparse", False)), letor.queries()
-    y, kept = judged(letor.labels, arguments.unjudged)
-    return Labelled(X if kept.all() else X[kept], y, qid[kept], kept)
-
-
-def check_kind(arguments: argparse.Namespace, path: str, schema: Schema | None = None) -> bool:
-    """Say whether a file is a table, and not a LETOR file; refuse the other's options."""
-    table = is_table(path)
-    for name in ["sparse"] if table else TABLE_OPTIONS:
-        if getattr(arguments, name, None):
-            what = "LETOR files" if table else "tables"
-            raise ArgumentError(name, f"must be given with {what} only", path)
-    if table and schema is not None and schema.names is None:
-        raise ValueError(
-            f"{path}: expected LETOR format, since the model's features have no names, got a table"
-        )
-    return table
-
-
-def _number(path: str, line: int, value: Any) -> float:
+def _number(text: str, place: str) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
-        shown = quoted(value.decode(errors="replace") if isinstance(value, bytes) else str(value))
-        raise ValueError(f"{path}, line {line}: expected a finite number, got {shown}")
-    return number
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{place}: expected a number, got {quoted(text)}") from None

@@ -1,24 +1,13 @@
-"""Train three rankers on artificial data, print how good they are, and draw it beside seconds.
+"""A demonstration from a shell."""
 
-GBRanker, LGBMRanker and XGBRanker are trained as they come, without a parameter but the seed and
-one thread, and measured on other queries. The seconds are those of training. It takes about half a
-minute.
-
-For example:
-
-  gbrank demo
-  gbrank demo --queries 3000 --output larger.png
-"""
-
-import argparse
 import sys
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.outputs import check_picture
-from gbrank.commands.shared import add, write_picture
+from gbrank.commands.comparisons import draw
+from gbrank.commands.paths import NewPicture
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
@@ -26,10 +15,7 @@ from gbrank.common.table import Table
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import cross_validate_rankers
 from gbrank.evaluation.summary import Row
-from gbrank.plots import differences
 from gbrank.ranker import GBRanker
-
-USAGE = "gbrank demo [options]"
 
 # Labels are 0 to 4, and one document in six has 2 or more.
 NOISE = 1 / 3
@@ -37,26 +23,37 @@ BASELINE = "LGBMRanker"
 MEASURES = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `gbrank demo`."""
-    text, name = "where the picture goes", "gbrank-demo.png"
-    add(parser, "--output PATH", text, written=check_picture, default=name)
-    add(parser, "--queries N", "how many queries to make, at least 3", default=1000)
-    add(parser, "--seed N", "seed of data and training", default=0)
+def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: int = 0) -> None:
+    """Train three rankers on artificial data, print how good they are, and draw it beside seconds.
 
+    GBRanker, LGBMRanker and XGBRanker are trained as they come, without a parameter but the seed
+    and one thread, and measured on other queries. The seconds are those of training. It takes about
+    half a minute.
 
-def run(arguments: argparse.Namespace) -> None:
-    """Compare three rankers, print and draw their differences from LightGBM, and seconds."""
-    check_number(arguments.queries, "--queries", 3, integer=True)
-    X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
-    n_train = arguments.queries * 2 // 3
+    Parameters
+    ----------
+    output : path
+        File of the picture.
+    queries : int
+        Number of queries to make, at least 3.
+    seed : int
+        Seed of data and training.
+
+    Examples
+    --------
+    gbrank demo
+    gbrank demo --queries 3000 --output larger.png
+    """
+    check_number(queries, "--queries", 3, integer=True)
+    X, y, qid = make_cubic(queries, random_state=seed)
+    n_train = queries * 2 // 3
     fold = np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train)
-    y = with_noise(y, fold[0], arguments.seed)
+    y = with_noise(y, fold[0], seed)
     print(
-        f"Data: {arguments.queries} queries of 50 documents, 50 features, labels 0 to 4 "
-        f"(make_cubic, seed {arguments.seed}):\n"
+        f"Data: {queries} queries of 50 documents, 50 features, labels 0 to 4 "
+        f"(make_cubic, seed {seed}):\n"
         f"  {n_train} queries to train on, with a third of their labels exchanged at random,\n"
-        f"  since real labels have noise; {arguments.queries - n_train} to test.\n"
+        f"  since real labels have noise; {queries - n_train} to test.\n"
         "Rankers as they come, without a parameter but the seed and one thread.\n",
         flush=True,
     )
@@ -71,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
         qid,
         folds=[fold],
         name="cubic",
-        seeds=[arguments.seed],
+        seeds=[seed],
         measures=MEASURES,
         baseline=BASELINE,
         n_jobs=1,
@@ -82,8 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
         "\nIntervals are of the difference, over queries; p is of the paired randomisation test, "
         "by Holm."
     )
-    write_picture(differences(comparison), arguments.output)
-    print(f"\nDifferences from {BASELINE} and seconds: {arguments.output}")
+    draw("differences", [comparison], output)
+    print(f"\nDifferences from {BASELINE} and seconds: {output}")
 
 
 def _text(rows: Sequence[Row]) -> str:

@@ -13,7 +13,7 @@ MISSING = ["", "NA", "N/A", "NaN", "nan", "<NA>", "NULL", "null", "None"]  # amo
 
 
 def is_table(path: str) -> bool:
-    """Say whether a path is a folder, or ends in .parquet, .csv or .tsv, perhaps with .gz."""
+    """Return whether a path is a folder, or ends in .parquet, .csv or .tsv, perhaps with .gz."""
     return path.lower().endswith(".parquet") or _separator(path) is not None or Path(path).is_dir()
 
 

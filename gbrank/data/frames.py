@@ -16,6 +16,7 @@ from gbrank.common.checks import (
     listed,
     quoted,
     refuse_text,
+    refuse_where,
     unknown_name,
 )
 from gbrank.common.on_use import nw
@@ -150,6 +151,7 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
     check_choice(unjudged, "unjudged", ["refuse", "drop", "irrelevant"])
     values = check_vector(labels, "label")
     missing = np.isnan(values) | (values == -1)
+    refuse_where((values < 0) & ~missing, values, "label", "must be at least 0")
     if unjudged == "irrelevant":
         return np.where(missing, 0.0, values), np.ones(len(values), dtype=bool)
     if unjudged == "refuse" and missing.any():

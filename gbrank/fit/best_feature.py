@@ -102,7 +102,9 @@ def baseline_column(ranker: BoostedRanker, schema: Schema) -> int | None:
     """Return the column that a ranker is to be ahead of, if one is named."""
     if ranker.baseline is None:
         return None
-    (column,) = column_places([ranker.baseline], "baseline", schema.names, schema.n_features)
+    (column,) = column_places(
+        [ranker.baseline], "baseline", schema.feature_names, schema.n_features
+    )
     if column in schema.categorical:
         raise ArgumentError("baseline", "must be a column of numbers", repr(ranker.baseline))
     if n_workers() > 1:

@@ -1,11 +1,8 @@
 """Words that people know from RankLib, LightGBM, XGBoost and CatBoost, and what stands for each."""
 
-import ast
 import functools
 import inspect
-import re
-import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
 from gbrank.common.checks import nearest, quoted, unknown_names
@@ -28,13 +25,6 @@ HERE = {
 for _other, _main in by_name(WORDS["lightgbm"]["aliases"]).items():
     if _main in HERE:
         HERE.setdefault(_other, HERE[_main])
-# Arguments whose options on the command line have names of their own.
-OPTIONS = {
-    "eval_metric": ("metric", "measures"),
-    "eval_set": ("valid",),
-    "position": ("positions",),
-    "verbose": ("quiet",),
-}
 CALLBACKS = {
     name[:-2].replace("_", "").lower(): text for name, text in HERE.items() if name[-2:] == "()"
 }
@@ -43,34 +33,6 @@ CALLBACKS = {
 def instead(name: str) -> str | None:
     """Return what stands here for a word of another library, as plain text."""
     return HERE[name].replace("`", "") if name in HERE else None
-
-
-def option_instead(name: str, flags: Mapping[str, str]) -> str | None:
-    """Return what stands for a word on the command line, given its flags by parameter."""
-    text = HERE.get(name, "")
-    calls = re.findall(r"`((?:GBRanker|fit)\(.*?\))`", text)
-    for call in calls:
-        keywords = cast(ast.Call, ast.parse(call, mode="eval").body).keywords
-        if options := [option for word in keywords for option in _options(word, flags)]:
-            return f"use {' '.join(options)}"
-    return None if calls else instead(name)
-
-
-def _options(keyword: ast.keyword, flags: Mapping[str, str]) -> Iterator[str]:
-    """Yield the option that an argument is, with its value if that is a text, or several."""
-    argument = str(keyword.arg)
-    names = (argument, *OPTIONS.get(argument, ()))
-    flag = next((flags[name] for name in names if name in flags), None)
-    if flag is None:
-        return
-    try:
-        value = ast.literal_eval(keyword.value)
-    except ValueError:  # the name of something
-        value = ...
-    if isinstance(value, dict):
-        value = [f"{key}={'...' if item is ... else item}" for key, item in value.items()]
-    values = value if isinstance(value, list) else [] if value is ... else [value]
-    yield " ".join([flag, *map(shlex.quote, values)])
 
 
 def refuse_theirs(callback: object) -> None:

@@ -13,7 +13,7 @@ import pytest
 import catalogue
 from catalogue import measures_page, objectives_page
 from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
-from gbrank.commands.parameters import documented_parameters
+from gbrank.commands.options import documented_parameters
 from gbrank.objectives import approxrank
 from gbrank.objectives.lambdarank import FEW_GRADES, FEW_LABELS, LONGEST_DIRECT, LONGEST_DIVIDED
 from gbrank.objectives.smoothrank import MOST_NEIGHBOURS

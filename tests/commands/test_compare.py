@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lightgbm import LGBMRanker
 
-import gbrank.commands.compare
-from gbrank import cross_validate_rankers, make_cubic, read_letor, write_letor
+import gbrank.commands.comparisons
+from gbrank import GBRanker, cross_validate_rankers, make_cubic, read_letor, write_letor
 from gbrank.commands.cli import main
 
 RANKERS = ["listmle", "lightgbm"]
@@ -46,7 +47,7 @@ def test_it_is_cross_validate_rankers(
     argv += ["--measures", "ndcg@3", "map", "--json", files["numbers.json"]]
     output(*argv, "--picture", files["picture.png"])
     expected = cross_validate_rankers(
-        {name: name for name in RANKERS},
+        dict(zip(RANKERS, [GBRanker("listmle"), LGBMRanker(verbosity=-1)], strict=True)),
         *read_letor(data),
         name="cubic.txt",
         seeds=2,
@@ -64,7 +65,7 @@ def test_it_is_cross_validate_rankers(
 
 def test_without_data(output: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Artificial queries, and rankers of gbrank, LightGBM and XGBoost."""
-    monkeypatch.setattr(gbrank.commands.compare, "CUBIC_QUERIES", 10)
+    monkeypatch.setattr(gbrank.commands.comparisons, "CUBIC_QUERIES", 10)
     lines = output(*SMALL).split("\n")
     assert lines[0] == "cubic, ndcg@10: 10 queries, 0 skipped"
     names = [line.split()[0] for line in lines[2:5]]
@@ -109,7 +110,7 @@ def test_plugins_reach_every_process(
         (["--measures", "nonsense"], "unknown measure 'nonsense'"),
         (["--baseline", "b"], "baseline must be one of ['noisy:ndcg',"),
         (["--seeds", "0"], "seeds must be an integer of at least 1, got 0"),
-        (["--jobs", "0"], "--jobs must be -1 or at least 1, or None, got 0"),
+        (["--jobs", "0"], "n_jobs must be -1 or at least 1, or None, got 0"),
         (["--json", "missing/a.json"], "--json must be in a folder that exists"),
         (["--picture", "missing/a.png"], "--picture must be in a folder that exists"),
         (["--picture", "a.txt"], "--picture must end in one of"),
@@ -124,7 +125,7 @@ def test_faults(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One line on standard error says what is wrong."""
-    monkeypatch.setattr(gbrank.commands.compare, "CUBIC_QUERIES", 10)
+    monkeypatch.setattr(gbrank.commands.comparisons, "CUBIC_QUERIES", 10)
     monkeypatch.chdir(tmp_path)
     assert main(["compare", "--jobs", "1", *argv]) == 1
     out, error = capsys.readouterr()
@@ -162,7 +163,7 @@ def test_the_picture_of_seconds(
     output: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is drawn beside the table, which has the seconds too."""
-    monkeypatch.setattr(gbrank.commands.compare, "CUBIC_QUERIES", 10)
+    monkeypatch.setattr(gbrank.commands.comparisons, "CUBIC_QUERIES", 10)
     picture = tmp_path / "seconds.png"
     rankers = ["--rankers", "ranknet", "lightgbm"]
     table = output(*rankers, "--seconds-picture", picture, *SMALL)

@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -25,9 +27,7 @@ def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
 
 
-def test_predict_and_evaluate_agree(
-    data: Path, model: str, tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_predict_and_evaluate_agree(data: Path, model: str, tmp_path: Path, output: Output) -> None:
     """Scores through a file, through a pipe, and from the model are the same to the last bit."""
     test, scores = data / "test.txt", tmp_path / "scores.txt"
     assert output("predict", "--model", model, test, "--output", scores) == ""
@@ -37,8 +37,9 @@ def test_predict_and_evaluate_agree(
     assert text == scores.read_text()
     expected = output("evaluate", test, "--model", model, "--json")
     assert output("evaluate", test, "--scores", scores, "--json") == expected
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert output("evaluate", test, "--scores", "-", "--json") == expected
+    argv = [sys.executable, "-m", "gbrank", "evaluate", str(test), "--scores", "-", "--json"]
+    piped = subprocess.run(argv, input=text, capture_output=True, text=True, check=True)
+    assert piped.stdout == expected
 
 
 def test_evaluate_is_the_measure(data: Path, model: str, output: Output) -> None:

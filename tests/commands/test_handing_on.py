@@ -1,8 +1,10 @@
 """What a command hands on to Python: each option, under the name of its argument."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ from numpy.testing import assert_array_equal
 from gbrank import GBRanker
 from gbrank.commands import data_files
 from gbrank.commands.cli import main
-from gbrank.commands.shared import import_plugins
+from gbrank.commands.plugins import import_plugins
 from gbrank.evaluation import QueryTimeSeriesSplit
 
 
@@ -34,7 +36,7 @@ def called(monkeypatch: pytest.MonkeyPatch, function: str, *argv: object) -> tup
         calls.append((args, options))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"gbrank.commands.{function}", note)
+    monkeypatch.setattr(f"gbrank.{function}", note)
     assert main(list(map(str, argv))) == 130
     ((args, options),) = calls
     return args, options
@@ -44,9 +46,9 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "--minutes 0.5 --trials 7 --storage t.log --metric map --n-estimators 9"
     options += " --categorical b --later --folds 3"
     argv = f"tune t.csv --model m --drop url margin {options}"
-    (X, y), found = called(monkeypatch, "tune.tune", *argv.split())
-    assert list(X) == ["a", "b"]
-    assert_array_equal(y, table["label"])
+    _, found = called(monkeypatch, "evaluation.tune", *argv.split())
+    assert list(found["X"]) == ["a", "b"]
+    assert_array_equal(found["y"], table["label"])
     assert_array_equal(found["qid"], table["qid"])
     expected = {"minutes": 0.5, "n_trials": 7, "categorical_feature": ["b"]}
     assert found["study"].study_name == "gbrank"
@@ -54,7 +56,7 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected.items() <= found.items()
     assert repr(found["folds"]) == repr(QueryTimeSeriesSplit(3))
     params = {"eval_metric": ["map"], "n_estimators": 9, "random_state": 0}
-    assert found["ranker"].get_params() == GBRanker(**params, booster_params={}).get_params()
+    assert found["ranker"].get_params() == GBRanker(**params).get_params()
     table.assign(qid=table["qid"] + 5).to_csv("v.csv", index=False)
     argv = "tune t.csv --model m --drop url margin b --valid v.csv"
     read = data_files.read_table
@@ -62,7 +64,7 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         data_files, "read_table", lambda path, *more: files.append(path) or read(path, *more)
     )
-    _, found = called(monkeypatch, "tune.tune", *argv.split())
+    _, found = called(monkeypatch, "evaluation.tune", *argv.split())
     assert files == ["t.csv", "v.csv"]
     ((train, valid),) = found["folds"]
     assert_array_equal(train, np.arange(20))
@@ -74,8 +76,8 @@ def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     argv = ["export", "--model", model, "--format", "solr", "--output", tmp_path / "m.json"]
     (ranker, *where), found = called(monkeypatch, "export.export_model", *argv)
     assert ranker.n_features_in_ == 6
-    assert where == [f"{tmp_path}/m.json"]
-    form: dict[str, Any] = {"format": "solr", "feature_names": None, "missing_as_zero": False}
+    assert where == [f"{tmp_path}/m.json", "solr"]
+    form: dict[str, Any] = {"feature_names": None, "missing_as_zero": False}
     assert found == form | {"extractors": None, "verify": True}
     (tmp_path / "queries.json").write_text('[{"a": 1}]')
     more = ["--features", tmp_path / "names.txt", "--missing-as-zero", "--no-verify"]
@@ -88,7 +90,9 @@ def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = "compare --data t.csv --drop url --categorical b --rankers ranknet lambda:map --seeds 2"
     argv += " --measures map ndcg@3 --baseline lambda:map --jobs 3"
-    (rankers, (data,)), found = called(monkeypatch, "compare.compare_rankers", *argv.split())
+    (rankers, (data,)), found = called(
+        monkeypatch, "commands.comparisons.compare_rankers", *argv.split()
+    )
     assert rankers == {"ranknet": "ranknet", "lambda:map": "lambda:map"}
     assert data.name == "t.csv"
     assert data.X["b"].dtype == "category"
@@ -96,13 +100,15 @@ def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected.items() <= found.items()
 
 
-def test_compare_tells_processes_of_plugins(
-    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_know_plugins(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("p.py").write_text("")
-    argv = "compare --data t.csv --drop url b --rankers ranknet --plugin p.py"
-    _, found = called(monkeypatch, "compare.joblib.parallel_config", *argv.split())
-    assert (found["initializer"], found["initargs"]) == (import_plugins, (["p.py"],))
+    with monkeypatch.context() as patch:
+        calls: list[Any] = []
+        patch.setattr(
+            joblib, "parallel_config", lambda **named: calls.append(named) or nullcontext()
+        )
+        assert main(["list", "--plugin", "p.py"]) == 0
+    assert (calls[0]["initializer"], calls[0]["initargs"]) == (import_plugins, (["p.py"],))
 
 
 def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,12 +116,12 @@ def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "train.txt").write_text("-1" + (data / "train.txt").read_text()[1:])
     argv = ["report", data / "test.txt", "--model", model, "--html", tmp_path / "r.html"]
     argv += ["--train", tmp_path / "train.txt", "--metric", "map", "ndcg@3"]
-    (ranker, X, y), found = called(monkeypatch, "report.report", *argv)
+    (ranker, X, y), found = called(monkeypatch, "plots.report.report", *argv)
     assert ranker.n_features_in_ == 6
     assert (X.shape, len(y), found["train"].shape) == ((50, 6), 50, (120, 6))
     assert found["measures"] == ["map", "ndcg@3"]
     assert found["names"] == ("model", "the other model")
-    assert (found["against"], found["by"], found["docid"]) == (None, [], None)
+    assert (found["against"], found["by"], found["docid"]) == (None, (), None)
 
 
 def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,9 +130,10 @@ def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = "train t.csv --valid v.csv --model m --drop url --categorical b --labels margin"
     argv += " --checkpoint c --checkpoint-rounds 5 --positions p.txt"
     Path("p.txt").write_text("\n".join(map(str, range(1, 21))))
-    (ranker, X, y), found = called(monkeypatch, "train.GBRanker.fit", *argv.split())
+    (ranker,), found = called(monkeypatch, "ranker.GBRanker.fit", *argv.split())
+    X = found["X"]
     assert ranker.random_state == 0
-    assert_array_equal(y, table["label"])
+    assert_array_equal(found["y"], table["label"])
     assert_array_equal(found["position"], range(1, 21))
     ((valid, labels),) = found["eval_set"]
     assert (list(X), list(valid)) == (["a", "b"], ["a", "b"])
@@ -152,5 +159,5 @@ def test_what_two_models_are_called(
     if other == "one/model":
         assert main(argv) == 1
         return
-    found = called(monkeypatch, "report.report", *argv)[1]["names"]
+    found = called(monkeypatch, "plots.report.report", *argv)[1]["names"]
     assert found == (("model", "other") if other == "two/other" else ("one/model", other))

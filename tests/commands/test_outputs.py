@@ -12,9 +12,10 @@ import pytest
 from command import SMALL, Output
 from matplotlib.figure import Figure
 
+import gbrank.plots
 from gbrank import load_ranker, make_cubic, write_letor
 from gbrank.commands.cli import main
-from gbrank.commands.shared import write_picture
+from gbrank.commands.comparisons import draw
 
 
 @pytest.fixture
@@ -86,10 +87,13 @@ def test_a_new_file_beside_the_data(place: Path, output: Output) -> None:
     ("argv", "hint"),
     [
         ("trian t.txt --model m", "unknown command 'trian'. Did you mean 'train'?"),
-        ("xyz", "unknown command 'xyz'. Known: demo, train,"),
+        ("xyz", "unknown command 'xyz'. Known: compare, demo,"),
         ("predict t.txt --modle m", "unrecognized argument --modle. Did you mean '--model'?"),
         ("train t.txt --model m --n_estimator=3 --lerning-rate 1", "mean '--learning-rate'?"),
-        ("train t.txt --model m --eval-set v.txt", "--eval-set: use --valid"),
+        (
+            "train t.txt --model m --eval-set v.txt",
+            "--eval-set: use fit(eval_set=[(X, y)], eval_qid=[qid]). Here: --valid",
+        ),
     ],
 )
 def test_misspelt_words(argv: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,10 +104,10 @@ def test_misspelt_words(argv: str, hint: str, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_file_without_features(place: Path, fault: Output) -> None:
-    """It is named."""
+    """It cannot be trained on."""
     Path("bare.txt").write_text("1 qid:1\n0 qid:1\n")
     for options in (["--model", "new"], ["--model", "new", "--sparse"]):
-        assert "error: bare.txt: expected a feature, <index>:<value>" in fault(
+        assert "error: X must have at least one row and one column, got 2 row(s)" in fault(
             "train", "bare.txt", *options
         )
     assert not Path("new").exists()
@@ -119,7 +123,8 @@ def test_a_picture_that_fails_leaves_the_old_one(
 ) -> None:
     """A picture that is written has the format of its name."""
     path = tmp_path / "picture.SVG"
-    write_picture(Figure(), str(path))
+    monkeypatch.setattr(gbrank.plots, "comparison_grid", lambda _: Figure())
+    draw("comparison_grid", [None], str(path))
     drawn = path.read_bytes()
     assert b"<svg" in drawn
 
@@ -129,7 +134,7 @@ def test_a_picture_that_fails_leaves_the_old_one(
 
     monkeypatch.setattr(Figure, "savefig", fails)
     with pytest.raises(OSError, match="no space"):
-        write_picture(Figure(), str(path))
+        draw("comparison_grid", [None], str(path))
     assert [item.read_bytes() for item in tmp_path.iterdir()] == [drawn]
 
 
@@ -179,18 +184,15 @@ def test_paths_that_are_no_text(place: Path, output: Output) -> None:
 
 INTERRUPTED = """
 import os, signal, sys
-import gbrank.commands.train as train
 from gbrank.commands.cli import main
+from gbrank.ranker import GBRanker
 
 def ctrl_c(round):
     if round.number == 3:
         os.kill(os.getpid(), signal.SIGINT)
 
-class GBRanker(train.GBRanker):
-    def fit(self, *args, **options):
-        return super().fit(*args, **options, callbacks=[ctrl_c])
-
-train.GBRanker = GBRanker
+fit = GBRanker.fit
+GBRanker.fit = lambda *args, **options: fit(*args, **options, callbacks=[ctrl_c])
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic, write_letor
 from gbrank.commands.cli import main
-from gbrank.commands.predict import _names
+from gbrank.commands.measuring import names_in_comments
 
 COLUMNS = ["--label", "grade", "--qid", "query"]
 
@@ -213,7 +213,7 @@ def test_what_comments_call_documents() -> None:
         " ": "3-3",
     }
     queries = [1, 1, 1, 2, 3, 3, 3]
-    assert list(_names(list(comments), queries)) == list(comments.values())
+    assert list(names_in_comments(list(comments), queries)) == list(comments.values())
 
 
 def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
@@ -235,7 +235,7 @@ def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
         ("train t.csv --label grade --qid query --drop grade", "got 'grade' as label and as drop"),
         ("train bare.csv", "bare.csv: frame must have a column for features, got only"),
         ("train t.csv --label gade", "t.csv: unknown column (label)"),
-        ("train none.txt --model n", "none.txt: expected a feature, <index>:<value>, got none"),
+        ("train none.txt --model n", "X must have at least one row and one column, got 2"),
         ("predict none.txt --model l", "none.txt: expected a feature"),
         ("evaluate none.txt --model l", "none.txt: expected a feature"),
         ("report none.txt --model l --html r.html", "none.txt: expected a feature"),
@@ -256,7 +256,7 @@ def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
         ("predict t.csv --model m --qid query --format trec --docid u", "column (docid) 'u'"),
         ("predict d.txt --model l --format trec --docid qid", "--docid must be given with tables"),
         ("evaluate t.csv --label grade --qid query --scores t.csv", "expected a column 'score'"),
-        ("evaluate t.csv --label grade --qid query --scores nan.csv", "nan.csv, line 3: expected"),
+        ("evaluate t.csv --label grade --qid query --scores nan.csv", "must hold real numbers"),
     ],
 )  # fmt: skip
 def test_faults(

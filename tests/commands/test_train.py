@@ -3,11 +3,12 @@
 import json
 from pathlib import Path
 
+import lightgbm as lgb
 import numpy as np
 import pytest
 from command import SMALL, SMALL_PARAMS, Output
 
-from gbrank import GBRanker, get_measure, read_letor
+from gbrank import GBRanker, get_measure, make_cubic, read_letor, write_letor
 from gbrank.commands.cli import main
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
@@ -37,7 +38,6 @@ def test_train_defaults(data: Path, model: str, output: Output) -> None:
     parameters = json.loads(output("info", "--model", model, "--json"))["parameters"]
     assert parameters == GBRanker().get_params() | SMALL_PARAMS | {
         "random_state": 0,
-        "booster_params": {},
     }
 
 
@@ -62,6 +62,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     assert "validation map: " in report
     saved = json.loads(output("info", "--model", tmp_path / "m", "--json"))["parameters"]
     parameters |= {
+        "baseline": "f1",  # by the number of the feature in the file
         "eval_metric": ["map", "mrr", "ndcg@3"],
         "booster_params": {"max_bin": 32, "grow_policy": "depthwise"},
         "extra_trees": False,
@@ -102,6 +103,46 @@ def test_training_goes_on_from_a_folder(
     error = fault(*argv, data)
     assert '--init must be "regression", "zero", a fitted GBRanker or the folder' in error
     assert "no model in" in error
+
+
+def test_training_goes_on_from_the_file_of_a_booster(
+    data: Path, tmp_path: Path, output: Output
+) -> None:
+    """As from the booster in Python."""
+    X, y, qid = read_letor(data / "train.txt")
+    booster = lgb.LGBMRanker(n_estimators=3, min_child_samples=5, verbosity=-1)
+    booster = booster.fit(X, y, group=[10] * 12).booster_
+    booster.save_model(tmp_path / "theirs.txt")
+    argv = ["train", data / "train.txt", *SMALL, "--model", tmp_path / "m"]
+    output(*argv, "--init", tmp_path / "theirs.txt")
+    expected = GBRanker(init=booster, **SMALL_PARAMS, random_state=0).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(GBRanker.load(tmp_path / "m").predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["txt", "csv"])
+def test_baseline(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], output: Output, fault: Output
+) -> None:
+    """A feature of a LETOR file by its number, a column of a table by its name."""
+    X, y, qid = make_cubic(40, n_documents=10, n_features=3, random_state=0)
+    X[:, 1] = np.random.default_rng(0).permutation(y)  # of no worth, and one column has the labels
+    X[:, 2] = y
+    path = tmp_path / f"t.{kind}"
+    if kind == "txt":
+        write_letor(path, X, y, qid)
+    else:
+        columns = np.column_stack([X, y, qid])
+        np.savetxt(path, columns, "%.17g", ",", header="7,2,3,label,qid", comments="")
+    argv = ["train", str(path), "--model", str(tmp_path / "m"), "--validation-fraction", "0.3"]
+    assert main([*argv, *SMALL, "--baseline", "3"]) == 0
+    name = "f3" if kind == "txt" else "3"
+    assert f"'{name}' alone, largest first" in capsys.readouterr().err
+    assert GBRanker.load(tmp_path / "m").baseline == name
+    for wrong in ("4", "0", "bm25"):
+        known = "f1, f2, f3" if kind == "txt" else "2, 3, 7"
+        said = fault(*argv, *SMALL, "--baseline", wrong)
+        assert "unknown name in baseline" in said
+        assert f"Known: {known}." in said
 
 
 def test_n_features(data: Path, tmp_path: Path, output: Output) -> None:
@@ -174,7 +215,7 @@ def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: O
     assert found.predict(X).tolist() == expected.predict(X).tolist()
     positions.write_text("1\n")
     error = fault("train", train, "--model", folder, "--positions", positions, *SMALL)
-    assert f"{positions}: expected {len(y)} positions, one a document, got 1" in error
+    assert f"{positions}: --positions must have {len(y)} entries, got 1" in error
 
 
 def test_faults_name_options(data: Path, tmp_path: Path, fault: Output) -> None:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, get_measure, get_objective
 from gbrank.commands.cli import main
-from gbrank.fit.known_elsewhere import HERE, TABLE, option_instead
+from gbrank.fit.known_elsewhere import HERE, TABLE
 
 OWN = inspect.signature(GBRanker).parameters
 FIT, PREDICT = (inspect.signature(method).parameters for method in (GBRanker.fit, GBRanker.predict))
@@ -173,19 +173,18 @@ def test_what_goes_into_booster_params(booster: str) -> None:
 def test_options(capsys: pytest.CaptureFixture[str]) -> None:
     """On the command line the error names the option, where the command has it."""
     for words, said in {
-        "train x --model m --eval-metric ndcg@5": "--eval-metric: use --metric ndcg@10",
-        "train x --model m --max_bin=63": "--max-bin: use --booster-param max_bin=...",
-        "train x --model m --task-type GPU": "use --booster xgboost --booster-param device=cuda",
+        "train x --model m --eval-metric ndcg@5": '(eval_metric="ndcg@10"). Here: --metric.',
+        "train x --model m --max_bin=63": 'params={"max_bin": ...}). Here: --booster-param.',
+        "train x --model m --task-type GPU": "). Here: --booster, --booster-param.",
         "train x --model m --eval-names a": "--eval-names: use ranker.evals_result_",
-        "evaluate x --model m --eval-metric map": "use --metric ndcg@10",
-        "train x --model m --num-boost-round 5": "--num-boost-round: use --n-estimators",
-        "compare --device cuda": "unrecognized argument --device",
-        "train x --model m --colour red": "unrecognized argument --colour",
+        "evaluate x --model m --eval-metric map": "Here: --metric.",
+        "train x --model m --num-boost-round 5": "(n_estimators=...). Here: --n-estimators.",
+        "compare --device cuda": "unrecognized argument --device: use GBRanker(",
+        "train x --model m --colour red": "unrecognized argument --colour.",
     }.items():
         with pytest.raises(SystemExit, match="2"):
             main(words.split())
         assert said in capsys.readouterr().err
-    assert option_instead("colour", {"colour": "--colour"}) is None
 
 
 def test_other_keywords() -> None:

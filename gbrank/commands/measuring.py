@@ -1,0 +1,220 @@
+"""Scores and measures of models from a shell."""
+
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from gbrank.commands.data_files import (
+    SCORE,
+    ColumnName,
+    FilesToScore,
+    LabelledFiles,
+    Reader,
+    ScoredDocuments,
+    read_numbers,
+)
+from gbrank.commands.models import load, print_json
+from gbrank.commands.paths import File, FileOrFolder, Folder, NewFile
+from gbrank.commands.table_files import is_table, write_table
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.checks import unknown_name
+from gbrank.common.words import apart
+from gbrank.data.documents import Documents
+from gbrank.data.queries import Queries
+from gbrank.datasets import read_judged_run
+from gbrank.datasets.text_files import written
+from gbrank.datasets.trec import run_lines
+from gbrank.measures.measure import bind_to_rows
+from gbrank.measures.measure_registry import USUAL, get_measure
+
+
+def predict(
+    file: File,
+    *,
+    model: Folder,
+    output: NewFile = "-",
+    format: Literal["scores", "trec"] = "scores",
+    run_name: Annotated[str, "NAME"] = "gbrank",
+    docid: ColumnName | None = None,
+    reader: FilesToScore,
+) -> None:
+    """Write one score a line, in the order of the documents; higher ranks earlier.
+
+    Where --output ends in .parquet, .csv or .tsv, it becomes a table: the columns that are no
+    features, such as queries and names of documents, with a column "score".
+
+    With --format trec, lines are "QID Q0 DOCUMENT RANK SCORE NAME" as trec_eval reads them: queries
+    in the order in which they first appear, documents best first, equal scores in the order of the
+    documents (trec_eval itself ranks by score, and then by document name). In LETOR files a
+    document has the name that follows "docid =" in its comment, else the comment's first word;
+    without one it is QID-POSITION.
+
+    Parameters
+    ----------
+    file : path
+        LETOR file (- for stdin), table, folder of tables
+    model : path
+        Folder of a model.
+    output : path
+        File to write; - is standard output.
+    format : {"scores", "trec"}
+        Form of the lines.
+    run_name : str
+        Name of the run in TREC's format.
+    docid : str
+        ColumnName of tables with the names of documents, for --format trec.
+    reader : Reader
+        Data.
+
+    Examples
+    --------
+    gbrank predict test.txt --model my-ranker --output scores.txt
+    gbrank predict test.parquet --model my-ranker --output scores.parquet
+    gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
+    gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
+    """
+    if docid is not None and not is_table(file):
+        raise ArgumentError("docid", "must be given with tables only", file)
+    ranker = load(model)
+    documents = reader.read_to_score(file, ranker._schema, format == "trec")
+    scores = np.asarray(ranker.predict(documents.X))
+    if is_table(output):
+        if format == "trec":
+            raise ArgumentError("format", f"must be scores for a table, {output}", "trec")
+        if SCORE in documents.columns:
+            raise ValueError(f"{file} must not have a column {SCORE!r} of its own.")
+        return write_table(output, {**documents.columns, SCORE: scores})
+    lines: Iterable[str] = map(repr, scores.tolist())
+    if format == "trec":
+        if documents.qid is None:
+            raise ArgumentError("qid", f"must name a column of {file}", repr(reader.qid))
+        lines = run_lines(scores, documents.qid, _names(documents, docid), run_name)
+    stream = sys.stdout.buffer  # in UTF-8, as files are
+    with nullcontext(stream) if output == "-" else written(output) as target:
+        target.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _names(documents: ScoredDocuments, docid: str | None) -> Sequence[Any]:
+    """Return the names of documents, of a column or of comments."""
+    if docid is None:
+        comments = documents.comments or [""] * len(documents.qid)
+        return list(names_in_comments(comments, documents.qid.tolist()))
+    if docid not in documents.columns:
+        raise unknown_name("column (docid)", docid, documents.columns)
+    return list(documents.columns[docid])
+
+
+def names_in_comments(comments: Sequence[str], qid: Sequence[Any]) -> Iterator[str]:
+    """Yield the name of a document in its comment, else its query and its position in it."""
+    places = Counter[Any]()
+    for comment, query in zip(comments, qid, strict=True):
+        places[query] += 1
+        match = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
+        yield match[1] if match else f"{query}-{places[query]}"
+
+
+def evaluate(
+    file: File,
+    *,
+    model: FileOrFolder | None = None,
+    scores: File | None = None,
+    run: File | None = None,
+    metric: Sequence[Annotated[str, "MEASURE"]] = USUAL,
+    per_query: bool = False,
+    json: bool = False,
+    reader: LabelledFiles,
+) -> None:
+    """Print lines "MEASURE QID VALUE" as trec_eval does; the query "all" is the mean over queries.
+
+    It is "(all)" where a query has the id "all". Queries without a relevant document have no value
+    (nan) and are left out of the mean; a measure such as "ndcg@10(no_relevant=0)" counts them.
+    "ndcg@10[margin]" is of the label in the column margin of a table. Of --model, --scores and
+    --run, one must be given.
+
+    Parameters
+    ----------
+    file : path
+        LETOR file, table or folder of tables; with --run, TREC qrels
+    model : path
+        Judge the scores of a model, of its folder or a booster's file.
+    scores : path
+        Judge scores, one a line or a table's column score; - is stdin.
+    run : path
+        Judge a TREC run.
+    metric : sequence of str
+        Measures.
+    per_query : bool
+        Print the value of each query too.
+    json : bool
+        Print JSON, with all digits.
+    reader : Reader
+        Data.
+
+    Examples
+    --------
+    gbrank evaluate test.txt --model my-ranker
+    gbrank evaluate test.txt --scores scores.txt --metric ndcg@10 "p@5(threshold=2)" --per-query
+    gbrank evaluate test.txt --model my-ranker --json
+    gbrank evaluate test.parquet --label grade --qid query --model my-ranker
+    gbrank evaluate test.parquet --model my-ranker --metric ndcg@10 "ndcg@10[margin]"
+    gbrank evaluate qrels.txt --run run.txt
+    """
+    if (model, scores, run).count(None) != 2:
+        raise ArgumentError("model", "or --scores or --run must be given, and only one of them")
+    measures = {name: get_measure(name) for name in metric}
+    if run is not None:
+        y, values, qid = read_judged_run(run, file)
+        data = Documents(None, y, Queries.from_qid(qid))
+    else:
+        labels = sorted({each.label for each in measures.values() if each.label is not None})
+        data, values = _judged(reader, file, labels, model, scores)
+    results: dict[str, dict[str, Any]] = {}
+    for name, measure in measures.items():
+        bound = bind_to_rows(measure, data)
+        by_query = bound.per_query(values)
+        n_counted = int(np.isfinite(by_query).sum())
+        results[name] = {"mean": bound.mean(values), "n_queries": n_counted}
+        if per_query:
+            ids = map(str, data.queries.ids.tolist())
+            results[name]["per_query"] = dict(zip(ids, by_query.tolist(), strict=True))
+    if json:
+        print_json({"n_queries": data.queries.n_queries, "measures": results})
+    else:
+        _print_lines(results, data.queries.n_queries)
+
+
+def _judged(
+    reader: Reader, file: str, labels: Sequence[str], model: str | None, scores: str | None
+) -> tuple[Documents, Any]:
+    """Return the documents in a file, and their scores."""
+    ranker: Any = None if model is None else load(model)
+    data, mask = reader.read(file, getattr(ranker, "_schema", None), labels=labels)
+    if scores is not None:
+        return data, read_numbers(scores, "scores", mask)
+    if not Path(str(model)).is_file():
+        return data, ranker.predict(data.X)
+    from gbrank.evaluation.scorable import scores_from  # needs all boosters
+
+    return data, scores_from(ranker, data.X, qid=data.arguments()["qid"])
+
+
+def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
+    for name, result in results.items():
+        values = result.get("per_query", {})
+        for query, value in [*values.items(), (apart("all", values), result["mean"])]:
+            print(f"{name:<22}\t{query}\t{value:.4f}")
+    left_out = {name: n_queries - result["n_queries"] for name, result in results.items()}
+    if any(left_out.values()):
+        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
+        warnings.warn(
+            f"of {n_queries} queries, those without a relevant document are left out of the mean: "
+            f"{counts}",
+            stacklevel=2,
+        )

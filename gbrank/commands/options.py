@@ -1,0 +1,161 @@
+"""Command-line options made from the signature of a function, with the texts of its docstring."""
+
+import argparse
+import inspect
+import json
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import partial
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+FLAGS = {  # of parameters whose options have other names
+    "booster_params": "--booster-param",
+    "categorical_feature": "--categorical",
+    "eval_metric": "--metric",
+    "eval_set": "--valid",
+    "position": "--positions",
+}
+METAVARS = {str: "TEXT", int: "N", float: "X"}
+PLUGIN = "Module or .py file to import, which registers objectives or measures"
+WIDTH, INDENT = 100, 37  # of help: of a line, and of the texts of options
+
+
+class _Pairs(argparse.Action):
+    """Values by key, of several options."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, flag: Any = None) -> None:
+        setattr(namespace, self.dest, getattr(namespace, self.dest, {}) | values)
+
+
+def sections(item: object) -> dict[str, str]:
+    """Return the sections of a docstring by title; the title of the first one is ""."""
+    parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(item.__doc__ or ""), flags=re.M)
+    return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+
+
+def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
+    """Return type and text of each parameter of a function, or of a class and those it extends."""
+    result: dict[str, tuple[str, str]] = {}
+    entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
+    for part in reversed(getattr(item, "__mro__", [item])):
+        for names, kind, text in entry.findall(sections(part).get("Parameters", "")):
+            result.update(dict.fromkeys(names.split(", "), (kind, " ".join(text.split()))))
+    return result
+
+
+def command_parser(
+    name: str, command: Callable[..., None]
+) -> tuple[argparse.ArgumentParser, list[argparse.Action]]:
+    """Return the parser of a command, and its options."""
+    texts = sections(command)
+    form: Any = partial(argparse.RawDescriptionHelpFormatter, max_help_position=INDENT, width=WIDTH)
+    parser = argparse.ArgumentParser(f"gbrank {name}", formatter_class=form, description=texts[""])
+    parser.epilog = f"examples:\n{texts['Examples']}"
+    options = [
+        *_add_options(parser, command),
+        parser.add_argument("--plugin", action="append", metavar="MODULE", default=[], help=PLUGIN),
+    ]
+    words = (f"{' '.join(each.option_strings)} {each.metavar}" for each in options if each.required)
+    parser.usage = " ".join([parser.prog, *map(str.strip, words), "[options]"])
+    return parser, options
+
+
+def arguments_of(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command, made of the values of its options."""
+    arguments = {}
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        cls, _ = _dataclass(parameter)
+        if cls is not None:
+            fields = inspect.signature(cls).parameters.keys() & values.keys()
+            arguments[name] = cls(**{field: values[field] for field in fields})
+        elif name in values:
+            arguments[name] = values[name]
+    return arguments
+
+
+def _dataclass(parameter: inspect.Parameter) -> tuple[Any, Sequence[str]]:
+    """Return the dataclass of a parameter, and the fields of it that are no options."""
+    annotation = parameter.annotation
+    cls, *without = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    return (cls, without) if is_dataclass(cls) else (None, ())
+
+
+def _add_options(
+    parser: argparse._ActionsContainer, source: Callable[..., Any], without: Sequence[str] = ()
+) -> list[argparse.Action]:
+    """Add an option for each parameter of a function, and each field of those of dataclasses."""
+    options, texts = list[argparse.Action](), documented_parameters(source)
+    for name, parameter in inspect.signature(source, eval_str=True).parameters.items():
+        cls, others = _dataclass(parameter)
+        if cls is not None:
+            group = parser.add_argument_group(texts[name][1].rstrip("."))
+            options += _add_options(group, cls, others)
+        elif name not in without:
+            flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and not is_dataclass(source):
+                flag = name
+            options.append(_add_option(parser, flag, parameter, texts[name][1]))
+    return options
+
+
+def _add_option(
+    parser: argparse._ActionsContainer, flag: str, parameter: inspect.Parameter, text: str
+) -> argparse.Action:
+    """Add the option of a parameter, with the first sentence of its text."""
+    default, reading = parameter.default, _reading(list(_parts(parameter.annotation)))
+    required = default is parameter.empty
+    shown = " ".join(default) if isinstance(default, tuple) else f"{default}"
+    note = "" if required or shown in ("", "None", "False", "True") else f" (default: {shown})"
+    sentence = re.split(r"(?<=[^.])\. ", text)[0].rstrip(".").replace("`", "")
+    line = textwrap.shorten(sentence, WIDTH - INDENT - len(note), placeholder=" ...") + note
+    reading |= {"help": line.replace("%", "%%"), "default": argparse.SUPPRESS}
+    if not flag.startswith("--"):
+        reading |= {} if required else {"nargs": "?", "default": default}
+        return parser.add_argument(flag, **reading)
+    if default is True:
+        flag, reading["action"] = f"--no-{flag[2:]}", "store_false"
+    return parser.add_argument(flag, dest=parameter.name, required=required, **reading)
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yield a type, and the types and texts that it is made of."""
+    yield from (annotation, get_origin(annotation))
+    for part in get_args(annotation):
+        yield from _parts(part)
+
+
+def _reading(parts: Sequence[Any]) -> dict[str, Any]:
+    """Return how argparse reads values of a type: as text where they may be text."""
+    texts = [part for part in parts if isinstance(part, str)]
+    if Literal in parts:
+        return {"choices": texts, "metavar": "|".join(texts)}
+    if dict in parts:
+        return {"action": _Pairs, "type": _pair, "metavar": "KEY=VALUE"}
+    if bool in parts:
+        return {"action": argparse.BooleanOptionalAction if NoneType in parts else "store_true"}
+    kind: Any = next(kind for kind in METAVARS if kind in parts)
+    reading = {"type": kind, "metavar": texts[0] if texts else METAVARS[kind]}
+    if kind is str and int in parts:
+        reading["type"] = _number_or_text
+    if tuple in parts:
+        reading["nargs"] = 2
+    if Sequence in parts:
+        reading |= {"nargs": "+", "action": "extend"}
+    return reading
+
+
+def _number_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _pair(text: str) -> dict[str, Any]:
+    key, _, value = text.partition("=")
+    if not key or not value:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
+    return {key: _number_or_text(value)}

@@ -1,0 +1,215 @@
+"""Training from a shell."""
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from gbrank.commands.data_files import ColumnName, Reader, read_numbers, read_parts
+from gbrank.commands.paths import File, NewFile, NewFolder, NewModel
+from gbrank.commands.table_files import is_table
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.extras import needed
+from gbrank.data.documents import Documents, fit_arguments
+from gbrank.data.schema import Schema
+from gbrank.data.splitting import QueryTimeSeriesSplit
+from gbrank.fit.interrupted import FitInterrupted
+from gbrank.ranker import GBRanker
+
+
+def train(
+    file: File,
+    *,
+    model: NewModel,
+    eval_set: File | None = None,
+    labels: Sequence[ColumnName] = (),
+    position: File | None = None,
+    checkpoint: NewFolder | None = None,
+    checkpoint_rounds: int = 50,
+    quiet: bool = False,
+    reader: Reader,
+    ranker: Annotated[GBRanker, "verbose"],
+) -> None:
+    r"""Train a ranker on the documents in a file and write it to a folder.
+
+    Ctrl-C ends the training early; the model is saved all the same. The same command makes the same
+    model: the random state is 0 if it is not given. The baseline is a column by its name, or a
+    feature of a LETOR file by its number: 3 is the feature that the file writes as 3:0.5. In full,
+    parameters of GBRanker are described by `python -m pydoc gbrank.GBRanker`.
+
+    Parameters
+    ----------
+    file : path
+        LETOR file, table (.parquet, .csv, .tsv), folder of tables
+    model : path
+        Folder where the model goes.
+    eval_set : path
+        Validation data.
+    labels : sequence of str
+        Columns of tables that are other labels: "ndcg@10[COLUMN]".
+    position : path
+        Where each document was shown, from 1, if labels are clicks.
+    checkpoint : path
+        Write here what the same command, if killed, goes on from.
+    checkpoint_rounds : int
+        Rounds between two checkpoints.
+    quiet : bool
+        Show no progress bar.
+    reader : Reader
+        Data.
+    ranker : GBRanker
+        Parameters of GBRanker.
+
+    Examples
+    --------
+    gbrank train train.txt --valid valid.txt --early-stopping-rounds auto --model my-ranker
+    gbrank train train.parquet --label grade --qid query --drop url --model my-ranker
+    gbrank train train.txt.gz --model my-ranker --objective lambda:map --sigma "geometric(1, 0.1)"
+    gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
+    gbrank train train.parquet --model my-ranker --labels margin \
+        --objective "noisy:ndcg+0.5*noisy:ndcg[margin]"
+    gbrank train train.txt --model my-ranker --plugin mine.py --objective mine
+    """
+    data, mask = reader.read(file, labels=labels)
+    if position is not None:
+        data = replace(data, position=read_numbers(position, "position", mask))
+    sets = list[Documents]()
+    if eval_set is not None:
+        schema = Schema.learn(data.X, reader.categorical_feature)
+        sets = [reader.read(eval_set, schema, labels=labels)[0]]
+    changes = _changes(ranker, file) | {"verbose": int(sys.stderr.isatty() and not quiet)}
+    with ctrl_c_after_saving():
+        ranker.set_params(**changes).fit(
+            **fit_arguments(data.arguments(), [valid.arguments() for valid in sets]),
+            categorical_feature=reader.categorical_feature,
+            checkpoint=checkpoint,
+            checkpoint_rounds=checkpoint_rounds,
+        )
+        ranker.save(model)
+        curves, n_kept = ranker.evals_result_.get("valid_0", {}), ranker.best_iteration_
+        n_done = max(map(len, curves.values()), default=n_kept)
+        print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {n_done} rounds kept")
+        if curves:
+            print(f"validation {next(iter(curves))}: {ranker.best_score_:.4f}")
+        print(f"model: {model}")
+
+
+def tune(
+    file: File,
+    *,
+    model: NewModel,
+    minutes: float = 10.0,
+    trials: int | None = None,
+    folds: int = 4,
+    later: bool = False,
+    valid: File | None = None,
+    storage: NewFile | None = None,
+    quiet: bool = False,
+    reader: Reader,
+    ranker: Annotated[GBRanker, "verbose", "init"],
+) -> None:
+    """Find the best ranker in some minutes, and write it to a folder.
+
+    The first trial is GBRanker with the parameters that are given, and Optuna chooses the others.
+    Ctrl-C ends the trials; the best ranker so far is saved all the same. With --storage, the same
+    command goes on where it was stopped, and several may work at once.
+
+    Parameters
+    ----------
+    file : path
+        LETOR file, table (.parquet, .csv, .tsv), folder of tables
+    model : path
+        Folder where the model goes.
+    minutes : float
+        No trial begins later.
+    trials : int
+        Largest number of trials.
+    folds : int
+        Folds of queries that trials are judged on.
+    later : bool
+        Judge on queries that come later in the files.
+    valid : path
+        Judge on these queries, in place of folds.
+    storage : path
+        Optuna's journal of the trials: go on from what is there.
+    quiet : bool
+        Print nothing of the trials.
+    reader : Reader
+        Data.
+    ranker : GBRanker
+        Parameters of GBRanker.
+
+    Examples
+    --------
+    gbrank tune train.txt --model my-ranker --minutes 10
+    gbrank tune train.txt --model my-ranker --valid valid.txt --metric map --storage trials.log
+    gbrank tune sorted-by-date.parquet --label grade --qid query --model my-ranker --later
+    """
+    from gbrank import evaluation  # not loaded to train
+
+    if later and valid is not None:
+        raise ArgumentError("later", "must not be given with --valid")
+    data, files = read_parts(reader, [file] if valid is None else [file, valid])
+    parts: Any = QueryTimeSeriesSplit(folds) if later else folds
+    if valid is not None:
+        parts = [(np.flatnonzero(files == 0), np.flatnonzero(files))]
+    optuna = needed("optuna", "tune")
+    if quiet:
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+    with ctrl_c_after_saving():
+        best, study = evaluation.tune(
+            **data,
+            ranker=ranker.set_params(**_changes(ranker, file)),
+            minutes=minutes,
+            n_trials=trials,
+            folds=parts,
+            study=None if storage is None else _stored_study(optuna, storage),
+            categorical_feature=reader.categorical_feature,
+        )
+        best.save(model)
+        for name, trial in (("first", study.trials[0]), ("best", study.best_trial)):
+            value = "not judged" if trial.value is None else f"{trial.value:.4f}"
+            params = ", ".join(f"{key}={choice}" for key, choice in trial.params.items())
+            print(f"{name} trial: {best._measures()[0]} of held-out queries {value}, {params}")
+        print(f"model: {model}")
+
+
+def _stored_study(optuna: Any, storage: str) -> Any:
+    """Return the study in a journal, a new one if there is none."""
+    journal = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(storage))
+    return optuna.create_study(
+        storage=journal, study_name="gbrank", direction="maximize", load_if_exists=True
+    )
+
+
+def _changes(ranker: GBRanker, file: str) -> dict[str, Any]:
+    """Return the parameters that the command line sets: a seed, and the baseline by its name."""
+    changes: dict[str, Any] = {}
+    if ranker.random_state is None:
+        changes["random_state"] = 0
+    if ranker.baseline is not None:
+        number = isinstance(ranker.baseline, int) and not is_table(file)
+        changes["baseline"] = f"f{ranker.baseline}" if number else str(ranker.baseline)
+    return changes
+
+
+@contextmanager
+def ctrl_c_after_saving() -> Iterator[None]:
+    """Raise KeyboardInterrupt after a block in which it has ended a fit, which keeps its rounds."""
+    interrupted, show = list[object](), warnings.showwarning
+
+    def note(message: Any, category: type[Warning], *where: Any, **options: Any) -> None:
+        if issubclass(category, FitInterrupted):
+            interrupted.append(message)
+        show(message, category, *where, **options)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FitInterrupted)
+        warnings.showwarning = note
+        yield
+    if interrupted:
+        raise KeyboardInterrupt
