@@ -72,13 +72,13 @@ def compare(
     baseline : str
         Ranker that others are compared with; by default the first.
     time : str
-        ColumnName of tables with the time of each query.
+        Column of tables with the time of each query.
     valid : path
         File to validate on.
     test : path
         File to test on.
     docid : str
-        ColumnName of tables with the names of documents, for TREC runs.
+        Column of tables with the names of documents, for TREC runs.
     json : path
         Write the numbers to this file.
     picture : path

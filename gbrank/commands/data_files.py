@@ -45,9 +45,9 @@ class Reader:
     Parameters
     ----------
     label : str
-        ColumnName of labels of tables.
+        Column of labels of tables.
     qid : str
-        ColumnName of queries of tables.
+        Column of queries of tables.
     drop : sequence of str
         Columns of tables that are no features.
     features : sequence of str

@@ -69,7 +69,7 @@ def predict(
     run_name : str
         Name of the run in TREC's format.
     docid : str
-        ColumnName of tables with the names of documents, for --format trec.
+        Column of tables with the names of documents, for --format trec.
     reader : Reader
         Data.
 

@@ -19,7 +19,7 @@ FLAGS = {  # of parameters whose options have other names
     "position": "--positions",
 }
 METAVARS = {str: "TEXT", int: "N", float: "X"}
-PLUGIN = "Module or .py file to import, which registers objectives or measures"
+PLUGIN = "Module or .py file that registers objectives or measures"
 WIDTH, INDENT = 100, 37  # of help: of a line, and of the texts of options
 
 

@@ -52,7 +52,7 @@ def explain(
     pair : tuple of str
         Documents of which the first is above the second.
     docid : str
-        ColumnName with the names of documents.
+        Column with the names of documents.
     html : path
         Write a page with the table and a picture instead of printing.
     reader : Reader
@@ -141,13 +141,13 @@ def report(
     against : path
         Another model, a TREC run, or a column of tables.
     judged_by : str
-        ColumnName with labels by a judge; labels of people may be missing.
+        Column with labels by a judge; labels of people may be missing.
     train : path
         Data that the model was trained on, for drift.
     by : sequence of str
         Columns, features or not, by which queries are grouped.
     docid : str
-        ColumnName with the names of documents; by default their row.
+        Column with the names of documents; by default their row.
     metric : sequence of str
         Measures, of which the first decides; by default the model's.
     reader : Reader
