@@ -1,4 +1,4 @@
-"""What Dask and Spark share: the queries of one worker, all whole, and its part of a fit.
+"""The part of one worker in a fit, of whole queries, which Dask and Spark share.
 
 A cluster brings each worker its queries and the address at which all meet; `take_part` does the
 rest. Dask and Spark differ in how rows move, and in how a result or an error comes back.

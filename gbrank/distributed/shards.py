@@ -25,7 +25,7 @@ Owners = NDArray[np.int64]
 
 
 def is_dask(collection: object) -> bool:
-    """Say whether something is a Dask array, data frame or series."""
+    """Return whether something is a Dask array, data frame or series."""
     return hasattr(collection, "__dask_graph__") and hasattr(collection, "to_delayed")
 
 
@@ -44,12 +44,12 @@ def distribute(
     }
     futures = {where: client.map(_keys_of, parts, pure=False) for where, parts in loaded.items()}
     all_keys = client.gather(futures)
-    owners = {where: deal(keys, len(addresses), where) for where, keys in all_keys.items()}
+    owners = {where: assign(keys, len(addresses), where) for where, keys in all_keys.items()}
     if validation_fraction is not None and len(sets) == 1:
         [(where, keys)] = all_keys.items()
         ids = np.unique(np.concatenate(keys))
         held_out = sampled(ids, validation_fraction, seed, 0)
-        sides = [deal(keys, len(addresses), where, ids[side]) for side in (~held_out, held_out)]
+        sides = [assign(keys, len(addresses), where, ids[side]) for side in (~held_out, held_out)]
         owners = {where: [np.maximum(*both) for both in zip(*sides, strict=True)]}
     training = next(iter(sets))
     addresses = _place(client, loaded[training], owners[training], addresses)
@@ -64,17 +64,17 @@ def _delayed_parts(where: str, data: Data) -> list[Any]:
     n_parts = len(_blocks(f"{where}X", data["X"]))
 
     def blocks(name: str, collection: Collection) -> list[Any]:
-        found = _blocks(f"{where}{name}", collection)
-        if len(found) != n_parts:
+        parts = _blocks(f"{where}{name}", collection)
+        if len(parts) != n_parts:
             raise ValueError(
-                f"{where}{name} must have the same partitions as X, {n_parts}, got {len(found)}."
+                f"{where}{name} must have the same partitions as X, {n_parts}, got {len(parts)}."
             )
-        return found
+        return parts
 
-    found = each_column(blocks, data)
+    columns = each_column(blocks, data)
     part = delayed(_part, pure=False)
     return [
-        part(where, i, each_column(lambda _, own: own[i], found))  # noqa: B023 (called at once)
+        part(where, i, each_column(lambda _, parts: parts[i], columns))  # noqa: B023 (called at once)
         for i in range(n_parts)
     ]
 
@@ -133,7 +133,7 @@ def _concatenate(_: str, *blocks: Any) -> Any:
     return methods.concat(blocks)
 
 
-def deal(
+def assign(
     keys: Sequence[Keys], n_shards: int, where: str, among: Keys | None = None
 ) -> list[Owners]:
     """Choose the shard of each query.

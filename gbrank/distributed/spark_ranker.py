@@ -53,15 +53,15 @@ class _HasColumns(shared.HasPredictionCol):
 
     def _features(self, dataset: DataFrame) -> Column:
         """Return the features as one column of arrays, in single precision where they have it."""
-        given = self.getOrDefault(self.featuresCol)
-        names = [given] if isinstance(given, str) else given
+        columns = self.getOrDefault(self.featuresCol)
+        names = [columns] if isinstance(columns, str) else columns
         if not isinstance(names, list) or not names:
-            raise TypeError(f"featuresCol must be a column or a list of columns, got {given!r}.")
+            raise TypeError(f"featuresCol must be a column or a list of columns, got {columns!r}.")
         kinds = [_kind(dataset, "featuresCol", name) for name in names]
-        if isinstance(given, str) and isinstance(kinds[0], VectorUDT):
-            return vector_to_array(_of_name(given))
-        if isinstance(given, str) and isinstance(kinds[0], ArrayType):
-            kinds, features = [kinds[0].elementType], _of_name(given)
+        if isinstance(columns, str) and isinstance(kinds[0], VectorUDT):
+            return vector_to_array(_of_name(columns))
+        if isinstance(columns, str) and isinstance(kinds[0], ArrayType):
+            kinds, features = [kinds[0].elementType], _of_name(columns)
         else:
             features = F.array(*(_of_name(name).cast("double") for name in names))
         for name, kind in zip(names, kinds, strict=True):
@@ -164,11 +164,11 @@ class SparkGBRanker(
     def _fit(self, dataset: DataFrame) -> "SparkGBRankerModel":
         ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
         params = ("featuresCol", *CALLED)
-        given = {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
+        chosen = {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
         columns = [self._features(dataset).alias("X")] + [
-            _column(dataset, param, given[param]).alias(name)
+            _column(dataset, param, chosen[param]).alias(name)
             for param, name in CALLED.items()
-            if param in given
+            if param in chosen
         ]
         labels = check_column_names(self.getOrDefault(self.labels) or [])
         columns += [
@@ -191,7 +191,7 @@ class SparkGBRanker(
         def task(table: pa.Table | None, rank: int) -> GBRanker:
             """Fit on one task's rows."""
             place = checkpoint and Path(checkpoint) / f"task-{rank}"
-            parts = _parts(table, given, labels)
+            parts = _parts(table, chosen, labels)
             return fit_part(ranker, threads, *parts, checkpoint=place, checkpoint_rounds=every)
 
         return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
@@ -204,7 +204,7 @@ for _name in RANKER_PARAMS:
 class SparkGBRankerModel(
     Model, _HasColumns, util.MLWritable, util.MLReadable["SparkGBRankerModel"]
 ):
-    """What `SparkGBRanker.fit` returns: `transform` adds a column of scores.
+    """A fitted ranker, made by `SparkGBRanker.fit`: `transform` adds a column of scores.
 
     Parameters
     ----------
@@ -223,8 +223,8 @@ class SparkGBRankerModel(
 
         @F.pandas_udf("double")
         def score(features: pd.Series) -> pd.Series:
-            given = features.to_list()
-            return pd.Series(model.predict(np.stack(given)) if given else np.empty(0))
+            rows = features.to_list()
+            return pd.Series(model.predict(np.stack(rows)) if rows else np.empty(0))
 
         return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
 
@@ -303,18 +303,19 @@ def _place_of(place: int) -> str:
     return f"label_{place}"
 
 
-def _parts(table: pa.Table | None, given: dict[str, Any], labels: list[str]) -> list[Data]:
+def _parts(table: pa.Table | None, chosen: dict[str, Any], labels: list[str]) -> list[Data]:
     """Return the rows to train on, and those to validate on."""
     if table is None or not table.num_rows:
         raise _too_few([0])
-    for param, column in given.items():
+    for param, column in chosen.items():
         nulls = table.column(CALLED.get(param, "X")).null_count
         if nulls:
             raise ValueError(f"{param} must not be null, got {nulls} nulls in column {column!r}.")
     values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
-    X, names = _matrix(table.column("X").combine_chunks()), given["featuresCol"]
-    found = {name: values.pop(_place_of(place)) for place, name in enumerate(labels)}
-    values |= {"labels": found} if found else {}
+    X, names = _matrix(table.column("X").combine_chunks()), chosen["featuresCol"]
+    if labels:
+        places = enumerate(labels)
+        values["labels"] = {name: values.pop(_place_of(place)) for place, name in places}
     values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
     held_out = values.pop("held_out", None)
     if held_out is None:
@@ -323,7 +324,7 @@ def _parts(table: pa.Table | None, given: dict[str, Any], labels: list[str]) -> 
     sides = [~held_out, held_out]
     if not all(side.any() for side in sides):
         raise _too_few([int(side.sum()) for side in sides])
-    return [each_column(lambda _, own: own[side], values) for side in sides]  # noqa: B023
+    return [each_column(lambda _, column: column[side], values) for side in sides]  # noqa: B023
 
 
 def _too_few(rows: list[int]) -> ValueError:

@@ -73,7 +73,7 @@ def how_many_queries(
     return int(needed)
 
 
-def told_line(n_queries: int, smallest: float, needed: float, asked: float) -> str:
+def power_sentence(n_queries: int, smallest: float, needed: float, asked: float) -> str:
     """Return the sentence on the difference that so many queries tell, and on the one asked for."""
     if math.isnan(smallest):
         return "These are too few queries to say what difference they tell."

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gbrank.common.table import Table
-from gbrank.evaluation.power import told_line
+from gbrank.evaluation.power import power_sentence
 from gbrank.evaluation.summary import Row
 
 NOTE = (
@@ -82,7 +82,7 @@ def _title(rows: Sequence[Row]) -> str:
 def _queries_line(compared: Sequence[Row], asked: float) -> str:
     """Return the sentence on the difference that the queries tell; of several, the widest."""
     widest = max(compared, key=lambda row: row.smallest)
-    text = told_line(widest.n_queries, widest.smallest, widest.n_needed, asked)
+    text = power_sentence(widest.n_queries, widest.smallest, widest.n_needed, asked)
     if math.isnan(widest.n_worth):
         return text
     worth = min(row.n_worth for row in compared)

@@ -31,7 +31,7 @@ from gbrank import (
 from gbrank.common.collective import WorkersLostError
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
-from gbrank.distributed.shards import _place, deal, distribute
+from gbrank.distributed.shards import _place, assign, distribute
 from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric
 
@@ -215,9 +215,9 @@ def test_each_query_has_one_shard(queries: list[list[int]], n_shards: int) -> No
     every = [query for some in queries for query in some]
     if len(set(every)) < n_shards:
         with pytest.raises(ValueError, match="at least one query for each of the"):
-            deal(keys, n_shards, "")
+            assign(keys, n_shards, "")
         return
-    owners = deal(keys, n_shards, "")
+    owners = assign(keys, n_shards, "")
     assert [len(own) for own in owners] == [len(some) for some in queries]
     pairs = set(zip(every, np.concatenate(owners).tolist(), strict=True))
     assert len(pairs) == len(set(every))
@@ -226,7 +226,7 @@ def test_each_query_has_one_shard(queries: list[list[int]], n_shards: int) -> No
 
 def test_partitions_that_split_nothing_stay_whole() -> None:
     keys = [np.arange(i * 10, i * 10 + 10, dtype=np.uint64) for i in range(4)]
-    assert [set(own) for own in deal(keys, 2, "")] == [{0}, {0}, {1}, {1}]
+    assert [set(own) for own in assign(keys, 2, "")] == [{0}, {0}, {1}, {1}]
 
 
 @pytest.mark.parametrize("order", [1, -1])

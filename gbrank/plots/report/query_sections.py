@@ -14,7 +14,7 @@ from scipy import stats
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
 from gbrank.data.documents import take_rows
-from gbrank.evaluation.power import queries_needed_for, smallest_difference, told_line
+from gbrank.evaluation.power import power_sentence, queries_needed_for, smallest_difference
 from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.fit.explanations import N_REASONS
 from gbrank.plots.predictions import draw_queries
@@ -108,7 +108,7 @@ def _power(judged: ReportData) -> str:
     tested, n = judged.compared[judged.measure], judged.n_counted(judged.measure)
     error, freedom = float(tested.error[0]), float(tested.freedom[0])
     needed = queries_needed_for(ASKED, error * n**0.5)
-    return told_line(n, smallest_difference(error, freedom), needed, ASKED)
+    return power_sentence(n, smallest_difference(error, freedom), needed, ASKED)
 
 
 def _both_orders(judged: ReportData) -> list[Block]:
