@@ -284,18 +284,14 @@ def _values_by_part(
 ) -> dict[str, QueryValues]:
     """Return the values of all fits, which are in the order of rankers, seeds and folds."""
     n_rankers, n_seeds, n_folds = shape
-    parts = {}
-    for part in PARTS:
-        folds = []
-        for place, fold in enumerate(data.splits):
-            rows = getattr(fold, part)
-            if len(rows):
-                scores = np.array([fit.scores[part] for fit in fits[place::n_folds]])
-                cube = scores.reshape(n_rankers, n_seeds, -1)
-                folds.append((place + 1, data.rows(rows), cube))
-        if folds:
-            parts[part] = QueryValues.of_scores(measures, folds)
-    return parts
+    folds: dict[str, list[Any]] = {part: [] for part in PARTS}
+    for number, part, rows in data.judged_parts():
+        scores = np.array([fit.scores[part] for fit in fits[number - 1 :: n_folds]])
+        cube = scores.reshape(n_rankers, n_seeds, -1)
+        folds[part].append((number, data.rows(rows), cube))
+    return {
+        part: QueryValues.of_scores(measures, of_part) for part, of_part in folds.items() if of_part
+    }
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
@@ -329,18 +325,17 @@ def _check_names(values: object, argument: str, baseline: str | None, difference
     return check_choice(next(iter(values)) if baseline is None else baseline, "baseline", values)
 
 
-def _check_datasets(datasets: object, measures: Sequence[Measure]) -> None:
+def _check_datasets(datasets: Any, measures: Sequence[Measure]) -> None:
     """Refuse what is no list of data sets, and measures without a value in a part of a fold."""
-    if not isinstance(datasets, Sequence) or not datasets:
-        raise ValueError(f"datasets must be a list of at least one Dataset, got {datasets!r}.")
+    listable = isinstance(datasets, Sequence) and all(
+        isinstance(item, Dataset) for item in datasets
+    )
+    if not listable or not datasets:
+        raise ArgumentError("datasets", "must be a list of at least one Dataset", quoted(datasets))
     for data in datasets:
-        if not isinstance(data, Dataset):
-            raise TypeError(f"datasets must hold Datasets, got {data!r}.")
-        for number, fold in enumerate(data.splits, 1):
-            for part in PARTS:
-                if len(rows := getattr(fold, part)):
-                    with found_in(f"{data.name}, {part} of fold {number}: "):
-                        _check_measures(measures, data.rows(rows))
+        for number, part, rows in data.judged_parts():
+            with found_in(f"{data.name}, {part} of fold {number}: "):
+                _check_measures(measures, data.rows(rows))
     refuse_twice("datasets", [data.name for data in datasets])
 
 

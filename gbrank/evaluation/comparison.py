@@ -62,25 +62,6 @@ class Comparison:
     baseline: str
     asked: float = 0.01
 
-    @property
-    def records(self) -> dict[str, list[Any]]:
-        """The value of each query in each fit, as columns from which to make a data frame."""
-        rows = [
-            {"data": self.data, "ranker": ranker, "seed": seed, "fold": int(fold), "part": part}
-            | {"query": query}
-            | {measure: cube[i, j, k].item() for measure, cube in scores.values.items()}
-            | {name: cost[i, j, fold - 1].item() for name, cost in self._costs.items()}
-            for part, scores in self.parts.items()
-            for i, ranker in enumerate(self.rankers)
-            for j, seed in enumerate(self.seeds)
-            for k, (query, fold) in enumerate(zip(scores.queries, scores.folds, strict=True))
-        ]
-        return {name: [row[name] for row in rows] for name in rows[0]}
-
-    @property
-    def _costs(self) -> dict[str, Cube]:
-        return {"rounds": self.rounds, "cpu_seconds": self.cpu_seconds}
-
     @cached_property
     def _blocks(self) -> dict[str, list[list[Row]]]:
         return {
@@ -90,7 +71,7 @@ class Comparison:
 
     def _rows(self, scores: QueryValues, measure: str) -> list[Row]:
         columns = figures(scores, measure, self.rankers.index(self.baseline), self.asked)
-        for name, cost in self._costs.items():
+        for name, cost in (("rounds", self.rounds), ("cpu_seconds", self.cpu_seconds)):
             columns[name] = cost.reshape(len(self.rankers), -1).mean(axis=1)
         return [
             Row(

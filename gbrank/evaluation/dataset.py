@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -147,6 +147,13 @@ class Dataset:
         first = chosen[queries.order[queries.offsets[:-1]]]  # row of each query
         return self.documents.take(chosen, queries, self.queries.index[first])
 
+    def judged_parts(self) -> Iterator[tuple[int, str, Positions]]:
+        """Yield the rows to validate and to test on, with the number and part of their fold."""
+        for number, fold in enumerate(self.splits, 1):
+            for part, rows in (("valid", fold.valid), ("test", fold.test)):
+                if len(rows):
+                    yield number, part, rows
+
     def to_train_on(self, rows: Documents) -> Documents:
         """Return rows without the labels that are there only to judge by."""
         if not self.judged:
@@ -156,14 +163,12 @@ class Dataset:
         return replace(rows, labels=labels)
 
     def _splits(self, folds: Any) -> list[Fold]:
-        if hasattr(folds, "split") and not isinstance(folds, str):
+        """Return the folds that a number, a splitter or rows give, checked."""
+        if isinstance(folds, str) or not (hasattr(folds, "split") or isinstance(folds, Iterable)):
+            n_queries = self.queries.n_queries
+            folds = LetorFolds(check_number(folds, "folds", 3, n_queries, integer=True))
+        if hasattr(folds, "split"):
             folds = folds.split(self.X, self.y, self.qid)
-        elif isinstance(folds, str) or not isinstance(folds, Iterable):
-            n, n_queries = check_number(folds, "folds", 3, integer=True), self.queries.n_queries
-            if n_queries < n:
-                demand = f"must be at most the number of queries, {n_queries}"
-                raise ArgumentError("folds", demand, f"{n}")
-            return list(LetorFolds(n).split(None, qid=self.qid))
         folds = list(folds)
         if len(folds) == 0:
             raise ArgumentError("folds", "must hold at least one fold", "none")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -197,21 +196,18 @@ def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
     assert "| x\\|y & z |" in as_table([odd], 0.01).to_markdown()
 
 
-def test_records_are_columns_of_a_data_frame(comparison: Any) -> None:
-    """One row for each fit, part and query."""
-    frame = pd.DataFrame(comparison.records)
-    assert list(frame.columns) == [
-        "data", "ranker", "seed", "fold", "part", "query", "ndcg@10", "rr", "rounds",
-        "cpu_seconds",
-    ]  # fmt: skip
-    assert len(frame) == 3 * 2 * 2 * 12
-    assert frame.groupby("part")["query"].nunique().to_dict() == {"test": 12, "valid": 12}
-    for number, fold in enumerate(Dataset("data", X, Y, QID, 3).splits, 1):
-        for part in ("test", "valid"):
-            rows = getattr(fold, part)
-            fits = frame[(frame["fold"] == number) & (frame["part"] == part)]
-            for (name, seed), fit in fits.groupby(["ranker", "seed"]):
-                ranker = clone(NOISY[name]).set_params(random_state=seed)
-                expected = NDCG(k=10).per_query(Y[rows], ranker.predict(X[rows]), qid=QID[rows])
-                np.testing.assert_array_equal(fit["ndcg@10"], expected)
-                assert fit["query"].tolist() == list(dict.fromkeys(QID[rows].tolist()))
+def test_the_array_has_the_value_of_each_query(comparison: Any) -> None:
+    """By ranker, seed and query, fold by fold, as from rankers that are fitted by hand."""
+    for part in ("test", "valid"):
+        scores = comparison.parts[part]
+        assert list(scores.values) == ["ndcg@10", "rr"]
+        for number, fold in enumerate(Dataset("data", X, Y, QID, 3).splits, 1):
+            rows, own = getattr(fold, part), scores.folds == number
+            assert [scores.queries[place] for place in np.flatnonzero(own)] == [
+                *dict.fromkeys(QID[rows].tolist())
+            ]
+            for cube, ranker in zip(scores.values["ndcg@10"], NOISY.values(), strict=True):
+                for values, seed in zip(cube, (0, 1), strict=True):
+                    by_hand = clone(ranker).set_params(random_state=seed).predict(X[rows])
+                    expected = NDCG(k=10).per_query(Y[rows], by_hand, qid=QID[rows])
+                    np.testing.assert_array_equal(values[own], expected)

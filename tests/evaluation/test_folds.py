@@ -85,8 +85,8 @@ GOOD = (R[:6].ravel(), R[6:9].ravel(), R[9:].ravel())
         ([(R[0], R[1], [96])], r"folds\[0\] must hold rows from 0 to 95, each at most once"),
         ([(R[0], R[1], [-1])], r"folds\[0\] must hold rows from 0 to 95, each at most once"),
         ([(R[0], R[1], [16, 16])], r"folds\[0\] must hold rows from 0 to 95, each at most once"),
-        (2, "folds must be an integer of at least 3, got 2"),
-        (13, "folds must be at most the number of queries, 12, got 13"),
+        (2, "folds must be an integer of at least 3 and at most 12, got 2"),
+        (13, "folds must be an integer of at least 3 and at most 12, got 13"),
         (3.0, "folds must be an integer"),
     ],
 )  # fmt: skip

@@ -403,7 +403,7 @@ def test_queries_that_read_the_same_are_compared_apart() -> None:
     found = compare_scores({"a": X[:, 0]}, Y, qid)
     assert found.summary()[0].n_queries == 12
     assert found.summary()[0].mean == pytest.approx(NDCG()(Y, X[:, 0], qid=QID))
-    assert found.records["query"] == list(dict.fromkeys(qid.tolist()))
+    assert found.parts["test"].queries == list(dict.fromkeys(qid.tolist()))
     folds = cross_validate_rankers({"a": X[:, 0]}, FRAME, Y, qid, **QUIET).summary()
     assert folds[0].n_queries == 12
 
