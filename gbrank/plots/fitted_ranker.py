@@ -1,4 +1,4 @@
-"""What a fitted ranker has learned: its learning curves, and what features are worth to it."""
+"""A fitted ranker: its learning curves, and what features are worth to it."""
 
 from __future__ import annotations
 

@@ -71,16 +71,16 @@ def per_query(
     if not both.size:
         raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
     tested = compared(both)
-    found, p = tested.means, tested.p_randomisation[0]
+    means, p = tested.means, tested.p_randomisation[0]
     signs = np.sign(both[0] - both[1])
     counts = [int(np.sum(signs == sign)) for sign in (1, 0, -1)]
-    low, high = found.difference_low[0], found.difference_high[0]
+    low, high = means.difference_low[0], means.difference_high[0]
     ends = "" if np.isnan(low) else f" [{low:+.4f}, {high:+.4f}]"
     ax = axes_for(ax)
     draw_queries(ax, both[0], both[1], str(chosen), names)
     ax.set_title(
         "{} better, {} equal, {} worse\n".format(*counts)
-        + f"mean difference {found.difference[0]:+.4f}{ends}, p = {p:.4f}",
+        + f"mean difference {means.difference[0]:+.4f}{ends}, p = {p:.4f}",
         fontsize="medium",
     )
     return ax

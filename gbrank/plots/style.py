@@ -1,4 +1,4 @@
-"""What all pictures share: colours, and axes to draw on."""
+"""Colours, and axes to draw on, which all pictures share."""
 
 from __future__ import annotations
 

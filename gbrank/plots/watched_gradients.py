@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -68,22 +71,10 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
         vmin=0.0,
     )
     figure.colorbar(image, ax=top, label="share of the sum of |gradient|")
-    lines = [
-        *middle.plot(
-            rounds, columns["mean |gradient|"], color=style.BLUE, label="mean of |gradient|"
-        ),
-        *middle.plot(rounds, columns["spread"], color=style.ORANGE, label="spread"),
-    ]
-    shares = [
-        *bottom.plot(rounds, columns["zero"], color=style.BLUE, label="no gradient"),
-        *bottom.plot(rounds, columns["at longest step"], color=style.ORANGE, label="longest step"),
-    ]
-    for axes, handles, label in (
-        (middle, lines, "gradient"),
-        (bottom, shares, "share of documents"),
-    ):
-        style.tidy(axes, ylabel=label)
-        style.legend(axes, handles, loc="best")
+    sizes = {"mean of |gradient|": columns["mean |gradient|"], "spread": columns["spread"]}
+    _draw_curves(middle, sizes, "gradient")
+    shares = {"no gradient": columns["zero"], "longest step": columns["at longest step"]}
+    _draw_curves(bottom, shares, "share of documents")
     for place in (place for place in rounds[1:] if names[place - 1] != names[place - 2]):
         for axes in (top, middle, bottom):
             axes.axvline(place - 0.5, color=style.GREY, linewidth=1, linestyle=":")
@@ -91,3 +82,12 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
     top.set(ylabel="rank", title=" → ".join(style.drawable(name) for name in dict.fromkeys(names)))
     bottom.set(xlabel="round", ylim=(0, None))
     return figure
+
+
+def _draw_curves(axes: Axes, curves: Mapping[str, Sequence[float]], ylabel: str) -> None:
+    """Draw values by round, and name them."""
+    lines = []
+    for (label, values), color in zip(curves.items(), (style.BLUE, style.ORANGE), strict=True):
+        lines += axes.plot(range(1, len(values) + 1), values, color=color, label=label)
+    style.tidy(axes, ylabel=ylabel)
+    style.legend(axes, lines, loc="best")

@@ -91,13 +91,13 @@ class ReportData:
 
     @cached_property
     def label_names(self) -> dict[float, str]:
-        """What labels are called, in order."""
+        """The names of labels, in order."""
         labels = np.unique(self.rows.y).tolist()
         return dict(zip(labels, number_names(labels), strict=True))
 
     @cached_property
     def n_relevant(self) -> NDArray[np.int64]:
-        """How many documents of each query have a label above 0."""
+        """The number of documents of each query with a label above 0."""
         queries = self.rows.queries
         return np.bincount(queries.index[self.rows.y > 0], minlength=queries.n_queries)
 
@@ -116,7 +116,7 @@ class ReportData:
 
     @cached_property
     def moved(self) -> Vector | str:
-        """By how much each feature moves a score of the first model, or why it is not known."""
+        """The mean move of a first model's score by each feature, or why it is not known."""
         ranker = self.models[0].ranker
         if not isinstance(ranker, GBRanker):
             return "it has no trees"
