@@ -39,8 +39,10 @@ def runner(
     """
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
-    limits = {"longest", "direct", "most_neighbours"} & set(program.parameters._fields)
-    parameters = program.parameters._replace(**dict.fromkeys(limits, np.inf if direct else 0.0))
+    parameters = program.parameters
+    if isinstance(parameters, tuple):
+        limits = {"longest", "direct", "most_neighbours"} & set(parameters._fields)
+        parameters = parameters._replace(**dict.fromkeys(limits, np.inf if direct else 0.0))
     others = program.others
     if program.other_kernel in SWEPT:
         others = np.full(queries.n_queries, swept and not direct)

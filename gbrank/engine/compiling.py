@@ -77,11 +77,10 @@ def compiled(signature: Any, function: Function) -> Function:
 @cache
 def address(signature: Any, function: Function) -> int:
     """Compile a function that compiled code calls by its address, and return that."""
-    (compiled_code,) = cast(
+    (code,) = cast(
         Any, _compile_announced(function, signature, no_cpython_wrapper=True)
     ).overloads.values()
-    name = compiled_code.fndesc.llvm_cfunc_wrapper_name
-    return int(compiled_code.library.get_pointer_to_function(name))
+    return int(code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name))
 
 
 def _compile_announced(function: Function, signature: Any, **options: Any) -> Function:

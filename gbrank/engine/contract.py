@@ -114,8 +114,10 @@ class Query(NamedTuple):
         Which query it is, from 0.
     noise : int
         The seed of the query's random numbers: a hash of (seed, round, query id).
-    parameters, work : named tuple
-        The kernel's own parameters and arrays.
+    parameters : number or named tuple
+        The kernel's own parameters.
+    work : named tuple
+        Its arrays.
     """
 
     scores: Vector
@@ -230,7 +232,7 @@ class Program:
         The functions of the measure that the kernel calls.
     memory : type
         The named tuple of arrays that the measure's functions work with.
-    parameters : named tuple
+    parameters : number or named tuple
         The kernel's own parameters: numbers, or arrays that all queries share.
     work : type
         The named tuple of arrays that the kernel works with.

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import slice_of, unpack
-from gbrank.measures.measure import RelevanceMeasure, truncated_terms
+from gbrank.measures.measure import TruncatedRelevance, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduce_queries
 from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
@@ -200,7 +199,7 @@ def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class AP(RelevanceMeasure):
+class AP(TruncatedRelevance):
     """Average precision, Σ over relevant documents at rank r ≤ k of precision at r, over min(R, k).
 
     Parameters
@@ -234,9 +233,6 @@ class AP(RelevanceMeasure):
     form = "paired"
     bounded_by = "shares"
     work = APWork
-
-    k: int | None = Integer(None, 1)
-    threshold: float = Real(1.0, 0, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""

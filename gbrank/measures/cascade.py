@@ -14,7 +14,7 @@ from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import slice_of, unpack
-from gbrank.measures.measure import Measure, RelevanceMeasure, truncated_terms
+from gbrank.measures.measure import Measure, TruncatedRelevance, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
 from gbrank.numerics.vectors import sum_of
@@ -164,7 +164,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class RR(RelevanceMeasure):
+class RR(TruncatedRelevance):
     """Reciprocal rank: 1/r for the first relevant document at rank r ≤ k, else 0.
 
     Parameters
@@ -196,9 +196,6 @@ class RR(RelevanceMeasure):
     by_rank = cascade_by_rank
     by_position = cascade_by_position
     work = RealRanksWork
-
-    k: int | None = Integer(None, 1)
-    threshold: float = Real(1.0, 0, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, and 1/rank up to k."""

@@ -23,7 +23,7 @@ from gbrank.measures.gains import (
     gain_values,
     geometric_discount,
 )
-from gbrank.measures.measure import Measure, RelevanceMeasure, truncated_terms
+from gbrank.measures.measure import Measure, RelevanceMeasure, TruncatedRelevance, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduce_queries
 from gbrank.numerics.logistic import truncation
@@ -235,7 +235,7 @@ class NDCG(DCG):
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class Precision(RelevanceMeasure, DiscountedMeasure):
+class Precision(TruncatedRelevance, DiscountedMeasure):
     """Precision at k: the share of relevant documents among the first k.
 
     Parameters
@@ -259,9 +259,6 @@ class Precision(RelevanceMeasure, DiscountedMeasure):
 
     name = "precision"
     aliases = ("p",)
-
-    k: int | None = Integer(None, 1)
-    threshold: float = Real(1.0, 0, open_low=True)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 up to k."""
@@ -378,7 +375,7 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class Exposure(RelevanceMeasure, DiscountedMeasure):
+class Exposure(TruncatedRelevance, DiscountedMeasure):
     """Share of the attention that goes to a group of documents, such as those of small sellers.
 
     Attention falls with the rank as the discount D does. The label says which documents are of the
@@ -411,8 +408,6 @@ class Exposure(RelevanceMeasure, DiscountedMeasure):
 
     name = "exposure"
 
-    k: int | None = Integer(None, 1)
-    threshold: float = Real(1.0, 0, open_low=True)
     discount: Discount = Parameter("log2", check_discount)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:

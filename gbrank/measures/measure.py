@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
-from gbrank.common.fields import Choice, Parameter, keep_checked
+from gbrank.common.fields import Choice, Integer, Parameter, Real, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.registry import notes
 from gbrank.common.threads import usable_threads
@@ -337,6 +337,14 @@ class RelevanceMeasure(Measure):
     def gains(self, labels: Vector) -> Vector:
         """Return 1 where a label reaches the threshold, else 0."""
         return (labels >= self.threshold).astype(np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class TruncatedRelevance(RelevanceMeasure):
+    """Base class of measures of binary relevance at ranks up to k."""
+
+    k: int | None = Integer(None, 1)
+    threshold: float = Real(1.0, 0, open_low=True)
 
 
 @dataclass(frozen=True, eq=False)

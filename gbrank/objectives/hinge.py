@@ -16,18 +16,6 @@ from gbrank.objectives.objective_registry import register_objective
 WIDEST = 1e100
 
 
-class HingeParameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Parameters
-    ----------
-    squared : bool
-        Whether hinges are squared and halved.
-    """
-
-    squared: bool
-
-
 class HingeWork(NamedTuple):
     """The work arrays of `hinge_pairs`, where only the loss is asked for."""
 
@@ -46,7 +34,7 @@ def hinge_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     gradient = out.gradient if with_gradient else work.gradient
     curvature = out.curvature if with_gradient else work.curvature
     pairs, m = (query.scores, query.key, query.sigma), query.scores.size
-    loss = add_pairs(no_scale, hinge, pairs, query.parameters.squared, m, gradient, curvature)
+    loss = add_pairs(no_scale, hinge, pairs, query.parameters, m, gradient, curvature)
     to_score_units(query.sigma, out)
     return loss
 
@@ -98,8 +86,7 @@ class RankSVM(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return hinge pairs of margin 1."""
-        parameters = HingeParameters(self.squared)
-        return Program(hinge_pairs, labels, parameters=parameters, work=HingeWork)
+        return Program(hinge_pairs, labels, parameters=self.squared, work=HingeWork)
 
 
 @register_objective

@@ -18,18 +18,6 @@ from gbrank.objectives.objective import Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
 
 
-class SoftmaxParameters(NamedTuple):
-    """The parameter of the kernel.
-
-    Parameters
-    ----------
-    noisy : bool
-        Whether a uniform random number is added to the gain of each document.
-    """
-
-    noisy: bool
-
-
 class SoftmaxWork(NamedTuple):
     """The work arrays of `softmax_loss`."""
 
@@ -38,14 +26,14 @@ class SoftmaxWork(NamedTuple):
 
 
 def softmax_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Return −Σ t log p, t = G/Σ G, p = softmax(s/σ)."""
-    parameters: SoftmaxParameters = query.parameters
+    """Return −Σ t log p, t = G/Σ G, p = softmax(s/σ); targets t may be noisy."""
+    noisy: bool = query.parameters
     s, gains, sigma = query.scores, query.ranking.gains, query.sigma
     if query.ranking.scale == 0.0:
         return 0.0
     p, targets = query.work.p, query.work.targets
     for i in range(s.size):
-        targets[i] = gains[i] + (uniform(query.noise, i) if parameters.noisy else 0.0)
+        targets[i] = gains[i] + (uniform(query.noise, i) if noisy else 0.0)
     sum_of_targets = 0.0
     total = 0.0
     for i in range(s.size):
@@ -123,7 +111,7 @@ class ListNet(KernelObjective):
             softmax_loss,
             labels,
             Terms(np.exp(labels - largest[queries.index]), scale=labels_differ(labels, queries)),
-            parameters=SoftmaxParameters(noisy=False),
+            parameters=False,
             work=SoftmaxWork,
         )
 
@@ -179,7 +167,7 @@ class XENDCG(KernelObjective):
             softmax_loss,
             labels,
             Terms(gain_values(self.gain, labels), scale=labels_differ(labels, queries)),
-            parameters=SoftmaxParameters(noisy=True),
+            parameters=True,
             work=SoftmaxWork,
             seed=self.seed,
         )

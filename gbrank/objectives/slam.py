@@ -17,23 +17,10 @@ from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
 
-class SLAMParameters(NamedTuple):
-    """The parameter of SLAM's kernels.
-
-    Parameters
-    ----------
-    margin : float
-        By how much a document should stand above all of smaller label, in score units.
-    """
-
-    margin: float
-
-
 def slam_smooth(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being the gains."""
-    parameters: SLAMParameters = query.parameters
+    margin: float = query.parameters
     s, grade, v, sigma = query.scores, query.key, query.ranking.gains, query.sigma
-    margin = parameters.margin
     sums: GradeSums = query.work
     n = softmax_up_to(s, grade, sigma, sums)
     loss = 0.0
@@ -71,9 +58,9 @@ def slam_hinges(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
 
     At the kink a hinge counts half: the mean of the slopes on both sides.
     """
-    parameters: SLAMParameters = query.parameters
+    margin: float = query.parameters
     s, grade, v = query.scores, query.key, query.ranking.gains
-    margin, best = parameters.margin, query.work.best
+    best = query.work.best
     for g in range(s.size):
         best[g] = -1
     lowest = s.size
@@ -180,7 +167,7 @@ class SLAM(MeasureObjective):
             kernel,
             grades(terms.gains, queries),
             Terms(weights),
-            parameters=SLAMParameters(self.margin),
+            parameters=float(self.margin),
             work=work,
             tied=self.tight != "rows",
         )

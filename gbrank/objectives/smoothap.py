@@ -22,18 +22,6 @@ from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
 
 
-class SmoothAPParameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Parameters
-    ----------
-    itself : float
-        How much a document counts as above itself, in its rank among relevant ones.
-    """
-
-    itself: float = 1.0
-
-
 class PairWork(NamedTuple):
     """The work arrays of sums pair by pair."""
 
@@ -46,8 +34,8 @@ class PairWork(NamedTuple):
 def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
 
-    x is the relevance, and ĉ_i counts the document itself as `itself`. With P_i = ĉ_i/r̂_i and
-    a_i = x_i/(R r̂_i), the gradient of the loss is
+    x is the relevance, and ĉ_i counts the document itself as `query.parameters`. With
+    P_i = ĉ_i/r̂_i and a_i = x_i/(R r̂_i), the gradient of the loss is
     Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
     """
     s, x, sigma = query.scores, query.ranking.gains, query.sigma
@@ -56,7 +44,7 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
         return 0.0
     for i in range(s.size):
         work.ranks[i] = 1.0
-        work.precisions[i] = query.parameters.itself
+        work.precisions[i] = query.parameters
     pairs = logistic_pairs(s, sigma, work.up, work.down)
     add_pairs(scale_of_row, _ranks_of_pair, pairs, x, s.size, work.ranks, work.precisions)
     loss = 0.0
@@ -147,6 +135,6 @@ class SmoothAP(KernelObjective):
             smooth_average_precision,
             terms.gains,
             terms,
-            parameters=SmoothAPParameters(0.5 if self.as_printed else 1.0),
+            parameters=0.5 if self.as_printed else 1.0,
             work=PairWork,
         )

@@ -36,12 +36,6 @@ from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
 
-class Accuracy(NamedTuple):
-    """The bound on the errors of the integrals: −log of the tolerance."""
-
-    digits: float
-
-
 class SoftWork(NamedTuple):
     """Work arrays of the integration.
 
@@ -63,7 +57,7 @@ class SoftWork(NamedTuple):
 def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −E[M] and write its derivatives."""
     work: SoftWork = query.work
-    digits = query.parameters.digits
+    digits = query.parameters  # −log of the tolerance
     s, sigma, ranking, m = query.scores, query.sigma, query.ranking, query.scores.size
     gains, discounts = ranking.gains, ranking.discounts
     for n in range(m):
@@ -262,5 +256,5 @@ class SoftRank(MeasureObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure's gains and discounts."""
-        accuracy = Accuracy(-np.log(self.tolerance))
-        return self.measure_program(soft_rank, labels, queries, parameters=accuracy, work=SoftWork)
+        digits = float(-np.log(self.tolerance))
+        return self.measure_program(soft_rank, labels, queries, parameters=digits, work=SoftWork)
