@@ -6,6 +6,7 @@ NumPy's own sum would add in another order in each loop.
 from gbrank.common.arrays import Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
+from gbrank.engine.numba_internals import head_of
 
 SMALLEST, LARGEST = 1e-300, 1e300
 
@@ -29,6 +30,15 @@ def all_alike(gains: Vector) -> bool:
         if gains[p] != gains[0]:
             return False
     return True
+
+
+@inline
+def clear_derivatives(out: Derivatives, n: int) -> Derivatives:
+    """Return n derivatives, all 0."""
+    for i in range(n):
+        out.gradient[i] = 0.0
+        out.curvature[i] = 0.0
+    return head_of(out, n)
 
 
 @inline

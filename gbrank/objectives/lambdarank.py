@@ -23,10 +23,10 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.numba_internals import head_of, slice_of
+from gbrank.engine.numba_internals import slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.sweeps import PAIR_GRADIENTS, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
-from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
@@ -245,18 +245,15 @@ def _sweep_grades(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
             measure.grades(query.ranking, low, high, work.delta)
             size = _pick_grades(low, high, query, work.delta, two)
             n = size if out.gradient.size > 0 else 0
-            for t in range(n):
-                two.out.gradient[t] = 0.0
-                two.out.curvature[t] = 0.0
+            pairs_out = clear_derivatives(two.out, n)
             loss += sweep_pairs(
                 slice_of(two.scores, 0, size), query.sigma, slice_of(two.heads, 0, size),
                 slice_of(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
-                PAIR_GRADIENTS if n > 0 else PAIR_LOSSES, work.sweep,
-                head_of(two.out, n),
+                PAIR_GRADIENTS if n > 0 else PAIR_LOSSES, work.sweep, pairs_out,
             )  # fmt: skip
             for t in range(n):
-                out.gradient[two.places[t]] += two.out.gradient[t]
-                out.curvature[two.places[t]] += two.out.curvature[t]
+                out.gradient[two.places[t]] += pairs_out.gradient[t]
+                out.curvature[two.places[t]] += pairs_out.curvature[t]
     return loss
 
 

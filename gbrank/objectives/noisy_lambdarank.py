@@ -21,7 +21,7 @@ from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import LONG
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.noisy_rankings import Draw, draw_ranking
-from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
@@ -123,14 +123,9 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
 
 @inline
 def sum_pairs(
-    grouped: bool,
-    wide: bool,
-    sigma: float,
-    draws: int,
-    documents: PairDocuments,
-    work: WholeListWork,
-    out: Derivatives,
-) -> float:
+    grouped: bool, wide: bool, sigma: float, draws: int, documents: PairDocuments,
+    work: WholeListWork, out: Derivatives,
+) -> float:  # fmt: skip
     """Add all pairs, in units of σ, or return their loss."""
     s, labels, gains = documents.scores, documents.labels, documents.gains
     weights, m = work.weights, documents.scores.size
@@ -187,22 +182,18 @@ def move_documents(
 ) -> PairDocuments:
     """Write documents to their positions, and return them."""
     for i in range(documents.scores.size):
-        place = position[i]
-        to.scores[place] = documents.scores[i]
-        to.labels[place] = documents.labels[i]
-        to.gains[place] = documents.gains[i]
-        to.up[place] = documents.up[i]
-        to.down[place] = documents.down[i]
+        copy_document(i, documents, position[i], to)
     return head_of(to, documents.scores.size)
 
 
 @inline
-def clear_derivatives(out: Derivatives, n: int) -> Derivatives:
-    """Return n derivatives, all 0."""
-    for i in range(n):
-        out.gradient[i] = 0.0
-        out.curvature[i] = 0.0
-    return head_of(out, n)
+def copy_document(i: int, documents: PairDocuments, place: int, to: PairDocuments) -> None:
+    """Write document i to a place."""
+    to.scores[place] = documents.scores[i]
+    to.labels[place] = documents.labels[i]
+    to.gains[place] = documents.gains[i]
+    to.up[place] = documents.up[i]
+    to.down[place] = documents.down[i]
 
 
 @inline
@@ -275,15 +266,11 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
 @inline
 def documents_by_rank(query: Query, work: RankingsWork) -> PairDocuments:
     """Return the documents in the order of the noisy ranking."""
-    to, m = work.ranked, query.scores.size
+    m = query.scores.size
+    documents = PairDocuments(query.scores, query.key, query.ranking.gains, work.up, work.down)
     for i in range(m):
-        place = work.draw.places[i]
-        to.scores[i] = query.scores[place]
-        to.labels[i] = query.key[place]
-        to.gains[i] = query.ranking.gains[place]
-        to.up[i] = work.up[place]
-        to.down[i] = work.down[place]
-    return head_of(to, m)
+        copy_document(work.draw.places[i], documents, i, work.ranked)
+    return head_of(work.ranked, m)
 
 
 @inline
@@ -298,15 +285,9 @@ def write_deltas(
 
 @inline
 def add_ranked_pairs(
-    i: int,
-    begin: int,
-    end: int,
-    wide: bool,
-    sigma: float,
-    documents: PairDocuments,
-    weights: Vector,
-    out: Derivatives,
-) -> float:
+    i: int, begin: int, end: int, wide: bool, sigma: float, documents: PairDocuments,
+    weights: Vector, out: Derivatives,
+) -> float:  # fmt: skip
     """Add the pairs of document i with begin, ..., end − 1; or return their loss."""
     s, labels, up = documents.scores, documents.labels, documents.up
     if wide:

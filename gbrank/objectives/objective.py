@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
@@ -456,28 +456,26 @@ class Mixture(Objective):
     def facts(self) -> Facts:
         """The facts of the mixture, which follow from those of its objectives."""
         parts = [objective.facts for objective in self.objectives]
+        of = {item.name: [getattr(part, item.name) for part in parts] for item in fields(Facts)}
         scheduled = any(map(callable, self.weights or ()))
-        units = (part.sigma_unit for part in parts if part.sigma_unit != "none")
         alike = {(part.sigma, split_label(part.start)[0]) for part in parts}
         sigma, start = (parts[0].sigma, parts[0].start) if len(alike) == 1 else ("1", "none")
-        of_all: dict[str, Any] = {
-            name: all(getattr(part, name) for part in parts)
-            for name in ("convex", "shift_invariant", "draws_documents")
-        }
         return Facts(
-            formula=f"{_joined(parts, 'formula', ' and ')}, each over its mean curvature",
+            formula=f"{' and '.join(of['formula'])}, each over its mean curvature",
             source="gbrank",
+            convex=all(of["convex"]),
             differentiable=False,
-            stochastic=any(part.stochastic for part in parts),
-            annealed=scheduled or any(part.annealed for part in parts),
-            labels=_joined(parts, "labels", "; "),
-            cost=_joined(parts, "cost", " + "),
+            shift_invariant=all(of["shift_invariant"]),
+            stochastic=any(of["stochastic"]),
+            annealed=scheduled or any(of["annealed"]),
+            draws_documents=all(of["draws_documents"]),
+            labels="; ".join(of["labels"]),
+            cost=" + ".join(of["cost"]),
             fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
-            sigma_unit=next(units, "none"),
+            sigma_unit=next((unit for unit in of["sigma_unit"] if unit != "none"), "none"),
             sigma=sigma,
             start=start,
-            needs_start=(any if scheduled else all)(part.needs_start for part in parts),
-            **of_all,
+            needs_start=(any if scheduled else all)(of["needs_start"]),
         )
 
     def first_learned(self, make: Callable[[str], Objective]) -> Objective | None:
@@ -504,10 +502,6 @@ class Mixture(Objective):
         ]
         runners = [item.runner(binding) for item in self.objectives]
         return MixtureRunner(weights, runners, least, rounds)
-
-
-def _joined(parts: Sequence[Facts], name: str, separator: str) -> str:
-    return separator.join(getattr(part, name) for part in parts)
 
 
 def terms_of(objective: Objective) -> list[tuple[Objective, Sigma]]:

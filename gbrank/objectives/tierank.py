@@ -143,13 +143,9 @@ def next_segment(begin: int, end: int, n: int, s: Vector, documents: Rounded) ->
 
 @inline
 def write_derivatives(
-    n: int,
-    scale: float,
-    sigma: float,
-    parameters: TieParameters,
-    documents: Rounded,
+    n: int, scale: float, sigma: float, parameters: TieParameters, documents: Rounded,
     out: Derivatives,
-) -> None:
+) -> None:  # fmt: skip
     """Write derivatives by scores, negated, from those in `total`; none if all gains are equal."""
     if not all_alike(slice_of(documents.gain, 0, n)):
         for i in range(n):
