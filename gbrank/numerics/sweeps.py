@@ -465,7 +465,7 @@ def _sums_of_passed(
     gradient = 0.0
     curvature = 0.0
     if pairs.weights.separable:
-        a, b = _factors_beside(p, side, pairs)
+        a, b = _factors(p, not side.above, pairs)
         three, four = passed.sums[row + np.uintp(2)], passed.sums[row + np.uintp(3)]
         for n in range(np.uintp(TERMS)):
             term = a * (d * one[n] + two[n]) + b * (d * three[n] + four[n])
@@ -487,10 +487,12 @@ def _first_row(better: Any, pairs: Pairs) -> Any:
 
 
 @inline
-def _factors_beside(p: int, side: Side, pairs: Pairs) -> tuple[float, float]:
-    """Return a document's two factors on sums over the documents of the other half."""
+def _factors(p: int, as_upper: bool, pairs: Pairs) -> tuple[float, float]:
+    """Return a document's two factors in its pairs, of which it is the upper or the lower one."""
     delta = pairs.delta
-    return (1.0, delta.lower[p]) if side.above else (delta.upper[p], delta.share[p])
+    if not pairs.weights.separable:
+        return 1.0, 1.0
+    return (delta.upper[p], delta.share[p]) if as_upper else (1.0, delta.lower[p])
 
 
 @inline
@@ -499,9 +501,7 @@ def _add_gaps(
 ) -> float:
     """Return `total` and the weighted gaps of a document to those passed, in wrong order."""
     d, row = _distance(p, side, pairs), _first_row(np.uintp(1) - better, pairs)
-    a = b = 1.0
-    if pairs.weights.separable:
-        a, b = _factors_beside(p, side, pairs)
+    a, b = _factors(p, not side.above, pairs)
     for c in range(0, 4 if pairs.weights.separable else 2, 2):
         factor = a if c == 0 else b
         total += factor * gap * (d * passed.sums[row + c, 0] + passed.sums[row + c + 1, 0])
@@ -513,15 +513,11 @@ def _add_gaps(
 def _pass(p: int, side: Side, pairs: Pairs, factors: Vector, passed: Passed) -> None:
     """Add a document to the sums over its half."""
     d = _distance(p, side, pairs)
-    separable, delta = pairs.weights.separable, pairs.delta
+    a, b = _factors(p, side.above, pairs)
     first_row = _first_row(np.uintp(pairs.x[p] >= side.cut), pairs)
     powers = passed.powers
-    for c in range(0, 4 if separable else 2, 2):
-        factor = 1.0
-        if separable and side.above:
-            factor = delta.upper[p] if c == 0 else delta.share[p]
-        elif separable and c > 0:
-            factor = delta.lower[p]
+    for c in range(0, 4 if pairs.weights.separable else 2, 2):
+        factor = a if c == 0 else b
         row = first_row + np.uintp(c)
         one = passed.sums[row]
         two = passed.sums[row + np.uintp(1)]
