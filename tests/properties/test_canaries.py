@@ -103,4 +103,4 @@ def test_a_booster_is_found_above_its_callback(booster: str) -> None:
         theirs = xgb.DMatrix(X, y, group=sizes)
         model = xgb.train({}, theirs, 2, obj=hook)
         xgb.train({}, theirs, 1, obj=hook, xgb_model=model)
-    assert hook.sigmas == {0: 8.0, 1: 4.0, 2: 2.0}
+    assert_array_equal(hook.sigmas, [8.0, 4.0, 2.0])
