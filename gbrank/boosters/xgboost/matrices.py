@@ -27,11 +27,11 @@ def as_matrix(
     X: Features, schema: Schema, n_jobs: int, init_score: Vector | None = None
 ) -> xgb.DMatrix:
     """Return features with any initial scores."""
-    options, margin = _options(schema, n_jobs), _margin(init_score)
     if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
         X = X.astype(np.float32).toarray()
+    margin = _margin(init_score)
     with translated(NOT_HELD, BoosterError):
-        matrix = xgb.DMatrix(X, **options)
+        matrix = xgb.DMatrix(X, **_columns(schema), **_options(schema, n_jobs))
         matrix.set_info(base_margin=margin)
     return matrix
 
@@ -39,43 +39,34 @@ def as_matrix(
 def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
     """Return data in bins that, unlike XGBoost's own, do not depend on the order of rows."""
     user = settings.params
-    if user.get("tree_method", "hist") == "hist":
-        options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
-        margin = _margin(rows.init_score)
-        with translated(NOT_HELD, BoosterError):
-            data = _binned(rows.X, options)
-            data.set_info(base_margin=margin)
-        return data
-    return as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
+    if user.get("tree_method", "hist") != "hist":
+        return as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
+    columns, margin = _columns(schema), _margin(rows.init_score)
+    options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
+    with translated(NOT_HELD, BoosterError):
+        bins = xgb.QuantileDMatrix(_Blocks(_sample(rows.X), columns), **options)
+        data = xgb.QuantileDMatrix(_Blocks(rows.X, columns), ref=bins, **options)
+        data.set_info(base_margin=margin)
+    return data
 
 
-def _binned(X: Features, options: dict[str, Any]) -> xgb.DMatrix:
-    """Return data in the bins of a sample."""
+def _sample(X: Features) -> Features:
+    """Return the rows whose bins are those of all, the largest numbers among them."""
     sample = bin_sample(X)
-    if sample.shape[0] < X.shape[0]:
-        # Beyond the last bin, a value would go another way in prediction than in training.
-        if sp.issparse(X):
-            sample = sp.vstack([sample, X.tocsc().nanmax(axis=0)], format="csr")
-        else:
-            sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
-    return _quantized(X, options, ref=_quantized(sample, options))
-
-
-def _quantized(X: Features, options: dict[str, Any], **more: Any) -> xgb.DMatrix:
-    """Return data in bins, without a whole copy of a sparse matrix as an array."""
-    if not sp.issparse(X):
-        return xgb.QuantileDMatrix(X, **more, **options)
-    of_block = {name: options[name] for name in ("feature_names", "feature_types")}
-    others = {name: value for name, value in options.items() if name not in of_block}
-    return xgb.QuantileDMatrix(_Blocks(X, of_block), **more, **others)
+    if sample.shape[0] == X.shape[0]:
+        return sample
+    # Beyond the last bin, a value would go another way in prediction than in training.
+    if sp.issparse(X):
+        return sp.vstack([sample, X.tocsc().nanmax(axis=0)], format="csr")
+    return np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
 
 
 class _Blocks(xgb.DataIter):
-    """Gives XGBoost a sparse matrix as arrays: it takes what is not in a sparse one as missing."""
+    """Gives XGBoost features as arrays: it takes what is not in a sparse matrix as missing."""
 
-    def __init__(self, X: Features, options: dict[str, Any]) -> None:
+    def __init__(self, X: Features, columns: dict[str, Any]) -> None:
         super().__init__()
-        self._X, self._options = X, options
+        self._X, self._columns = X, columns
         self.reset()
 
     def reset(self) -> None:
@@ -86,7 +77,7 @@ class _Blocks(xgb.DataIter):
         """Give the next rows, if there are any."""
         block = next(self._blocks, None)
         if block is not None:
-            input_data(data=block, **self._options)
+            input_data(data=block, **self._columns)
         return block is not None
 
 
@@ -131,15 +122,13 @@ def _margin(init_score: Vector | None) -> Vector | None:
     return init_score
 
 
+def _columns(schema: Schema) -> dict[str, Any]:
+    """Return the names and types of columns, as XGBoost reads them."""
+    types = ["c" if place in schema.categorical else "q" for place in range(schema.n_features)]
+    return {"feature_names": safe_names(schema), "feature_types": types}
+
+
 def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
-    """Return the options that say how XGBoost reads the columns."""
+    """Return the options of XGBoost's reading."""
     check_threads(n_jobs)
-    types = ["q"] * schema.n_features
-    for position in schema.categorical:
-        types[position] = "c"
-    return {
-        "feature_names": safe_names(schema),
-        "feature_types": types,
-        "enable_categorical": bool(schema.categorical),
-        "nthread": n_jobs,
-    }
+    return {"enable_categorical": bool(schema.categorical), "nthread": n_jobs}
