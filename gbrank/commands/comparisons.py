@@ -101,16 +101,13 @@ def compare(
     gbrank compare --data train.txt --valid valid.txt --test test.txt
     """
     refuse_twice("--rankers", rankers)
-    if (valid is None) != (test is None):
-        raise ArgumentError("valid", "and --test must be given together", "one of them")
-    if test is not None and time is not None:
-        raise ArgumentError("time", "must not be given with --test", time)
-    if len(data) > 1 and (test is not None or time is not None):
+    if len(data) > 1 and (test, time) != (None, None):
         raise ArgumentError("data", "must be one file with --test or --time", f"{list(data)}")
+    others = _files_of_fold(valid, test, time)
     datasets, columns = list[Dataset](), dict[str, Any]()
     for file in data:
-        paths = [path for path in (file, valid, test) if path is not None]
-        dataset, columns = _read(reader, paths, rankers if len(data) == 1 else (), time, docid)
+        names = rankers if len(data) == 1 else ()
+        dataset, columns = _read(reader, [file, *others], names, time, docid)
         datasets.append(dataset)
     comparisons = compare_rankers(
         {name: columns.get(name, name) for name in rankers},
@@ -123,13 +120,27 @@ def compare(
     )
     print("\n\n".join(comparison.table() for comparison in comparisons))
     if json is not None:
-        contents = [comparison.to_json() for comparison in comparisons]
-        rows = {part: [row for content in contents for row in content[part]] for part in PARTS}
-        text = dumps(contents[0] | rows, indent=1, allow_nan=False)
-        replace_file(Path(json), text.encode())
+        _write_json(comparisons, json)
     for path, name in ((picture, "comparison_grid"), (seconds_picture, "quality_by_seconds")):
         if path is not None:
             draw(name, comparisons, path)
+
+
+def _files_of_fold(valid: str | None, test: str | None, time: str | None) -> Names:
+    """Return the files to validate and to test on, if these make the fold."""
+    if (valid is None) != (test is None):
+        raise ArgumentError("valid", "and --test must be given together", "one of them")
+    if test is not None and time is not None:
+        raise ArgumentError("time", "must not be given with --test", time)
+    return [] if valid is None or test is None else [valid, test]
+
+
+def _write_json(comparisons: Sequence[Comparison], path: str) -> None:
+    """Write the numbers of all data sets, whole or not at all."""
+    contents = [comparison.to_json() for comparison in comparisons]
+    rows = {part: [row for content in contents for row in content[part]] for part in PARTS}
+    text = dumps(contents[0] | rows, indent=1, allow_nan=False)
+    replace_file(Path(path), text.encode())
 
 
 def draw(name: str, comparisons: Sequence[Comparison], path: str) -> None:

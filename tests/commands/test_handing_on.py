@@ -88,14 +88,16 @@ def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    argv = "compare --data t.csv --drop url --categorical b --rankers ranknet lambda:map --seeds 2"
-    argv += " --measures map ndcg@3 --baseline lambda:map --jobs 3"
+    argv = "compare --data t.csv --categorical b --rankers ranknet lambda:map --seeds 2"
+    argv += " --measures map ndcg@3 --baseline lambda:map --jobs 3 --docid url"
     (rankers, (data,)), found = called(
         monkeypatch, "commands.comparisons.compare_rankers", *argv.split()
     )
     assert rankers == {"ranknet": "ranknet", "lambda:map": "lambda:map"}
     assert data.name == "t.csv"
     assert data.X["b"].dtype == "category"
+    assert list(data.X) == ["a", "b", "margin"]
+    assert data.docid.tolist() == table["url"].tolist()
     expected = {"seeds": 2, "measures": ["map", "ndcg@3"], "baseline": "lambda:map", "n_jobs": 3}
     assert expected.items() <= found.items()
 
@@ -144,6 +146,16 @@ def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(found["labels"]["margin"], table["margin"])
     expected = {"checkpoint": "c", "checkpoint_rounds": 5}
     assert (expected | {"categorical_feature": ["b"]}).items() <= found.items()
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_bar_in_a_terminal(
+    quiet: list[str], table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    argv = ["train", "t.csv", "--drop", "url", "b", "--model", "m", *quiet]
+    (ranker,), _ = called(monkeypatch, "ranker.GBRanker.fit", *argv)
+    assert ranker.verbose == (not quiet)
 
 
 @pytest.mark.parametrize("other", ["one/model", "two/model", "two/other"])

@@ -107,7 +107,7 @@ def test_a_file_without_features(place: Path, fault: Output) -> None:
     """It cannot be trained on."""
     Path("bare.txt").write_text("1 qid:1\n0 qid:1\n")
     for options in (["--model", "new"], ["--model", "new", "--sparse"]):
-        assert "error: X must have at least one row and one column, got 2 row(s)" in fault(
+        assert "error: X must have at least one row and one column" in fault(
             "train", "bare.txt", *options
         )
     assert not Path("new").exists()
