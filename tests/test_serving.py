@@ -79,6 +79,18 @@ def test_words_and_missing_values(booster: str) -> None:
         assert np.array_equal(ranker.predictor().predict(given), expected)
 
 
+def test_columns_in_any_order_above_a_ranker_of_an_array() -> None:
+    """The ranker of the array reads them as the fit of the frame had them."""
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    start = GBRanker("ranknet", n_estimators=5, min_child_samples=2, random_state=0)
+    start = start.fit(X, Y, qid=QID)
+    ranker = GBRanker("ranknet", n_estimators=3, min_child_samples=2, random_state=0, init=start)
+    scores = ranker.fit(frame, Y, qid=QID).predict(frame)
+    assert np.ptp(scores - start.predict(X)) > 0
+    for scorer in (ranker, ranker.predictor()):
+        assert (scorer.predict(frame[["c", "a", "b"]]) == scores).all()
+
+
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_columns_in_any_order_above_a_booster_without_names(booster: str) -> None:
     """It takes columns by place: those of `fit`, in training, validation and prediction."""
