@@ -43,3 +43,16 @@ def test_broken_plugin(tmp_path: Path, fault: Output) -> None:
         "list", "--plugin", tmp_path / "plugin.py"
     )
     assert "ModuleNotFoundError" in fault("list", "--plugin", "no_such_module")
+
+
+def test_a_measure_of_columns(tmp_path: Path, output: Output) -> None:
+    """A plugin's measure sees the features of the file."""
+    (tmp_path / "price.py").write_text(
+        "import gbrank\n"
+        "def first(scores, labels, price): return float(price[scores.argmax()])\n"
+        "gbrank.custom_measure(first, name='price', columns=['price'])\n"
+    )
+    (tmp_path / "t.csv").write_text("label,qid,price\n1,1,5\n0,1,7\n1,2,2\n")
+    (tmp_path / "s.txt").write_text("1\n2\n1\n")
+    argv = ["evaluate", tmp_path / "t.csv", "--scores", tmp_path / "s.txt", "--metric", "price"]
+    assert output(*argv, "--plugin", tmp_path / "price.py").split() == ["price", "all", "4.5000"]
