@@ -77,9 +77,8 @@ def compiled(signature: Any, function: Function) -> Function:
 @cache
 def address(signature: Any, function: Function) -> int:
     """Compile a function that compiled code calls by its address, and return that."""
-    (code,) = cast(
-        Any, _compile_announced(function, signature, no_cpython_wrapper=True)
-    ).overloads.values()
+    dispatcher: Any = _compile_announced(function, signature, no_cpython_wrapper=True)
+    (code,) = dispatcher.overloads.values()
     return int(code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name))
 
 
