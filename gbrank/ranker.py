@@ -112,7 +112,7 @@ class GBRanker(ExplainedRanker):
         Seed of all sampling.
     n_jobs : int, optional
         Threads; −1 for all. By default as many as the data are worth, one for each million values
-        of features. They do not change the model by a bit (docs/determinism.md).
+        of features. They do not change the model by a bit (docs/differences.md).
     verbose : int
         1 shows a progress bar, and records the training measure in `evals_result_`; 0 is silent.
     booster_params : dict, optional
