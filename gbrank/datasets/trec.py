@@ -297,8 +297,7 @@ def _parse(
             raise ValueError(f"{where} text in UTF-8, got {_shown(content)}") from None
         if b"\0" in content:
             raise ValueError(f"{where} text without NUL bytes, got {_shown(content)}")
-        comment = column == "label" and content.startswith(b"#") and len(fields) != len(columns)
-        if not fields or comment:
+        if not fields or (fields[0].startswith("#") and _is_comment(form, fields)):
             continue
         if len(fields) != len(columns):
             raise ValueError(f"{where} the columns {form}, got {len(fields)} columns")
@@ -322,6 +321,11 @@ def _parse(
             f"{lines[first]}"
         )
     return np.array(numbers), qid, documents
+
+
+def _is_comment(form: str, fields: list[str]) -> bool:
+    """Return whether a line that begins with # is none of qrels, of which a query may do so."""
+    return "label" in form and len(fields) != len(form.split())
 
 
 def _shown(content: bytes) -> str:
