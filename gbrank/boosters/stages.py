@@ -1,13 +1,17 @@
 """The stages of a fit: the objective that it begins with, if any, then its own."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from gbrank.common.checks import check_number
-from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import Schedule, Sigma, as_schedule, check_schedule, sigma_at
+
+if TYPE_CHECKING:  # objectives are compiled code: who only loads a ranker need not wait for numba
+    from gbrank.objectives.objective import Objective
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ def stages_of(
 
     After a fit `before` with the same schedule, there is one, which continues that schedule.
     """
+    from gbrank.objectives.objective_registry import get_objective
+
     check_number(rounds, "rounds", 1, integer=True, optional=True)
     schedule = as_schedule(objective.facts.sigma if sigma is None else sigma)
     if before is not None:

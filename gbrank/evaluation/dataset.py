@@ -11,13 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
-from gbrank.common.checks import check_number, queries_needed, quoted
+from gbrank.common.checks import check_number, queries_needed, quoted, unknown_names
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
+
+COLUMNS = {
+    "labels",
+    "sample_weight",
+    "query_weight",
+    "init_score",
+    "position",
+    "categorical_feature",
+}
 
 
 class LabelledDocuments(NamedTuple):
@@ -88,6 +97,8 @@ class Dataset:
         docid: ArrayLike | None = None,
         **columns: Any,
     ) -> None:
+        if unknown := columns.keys() - COLUMNS:
+            raise TypeError(unknown_names("argument", sorted(unknown), COLUMNS))
         if X is None:
             raise ArgumentError("X", "must hold one row of features per document", "None")
         if qid is None:

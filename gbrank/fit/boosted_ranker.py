@@ -1,8 +1,10 @@
 """The parameters of GBRanker, and their checks."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +18,11 @@ from gbrank.common.threads import usable_threads
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.rounds import check_patience
-from gbrank.measures.measure_registry import Metric
-from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.schedules import Sigma
+
+if TYPE_CHECKING:  # compiled code: who only loads a ranker need not wait for numba
+    from gbrank.measures.measure_registry import Metric
+    from gbrank.objectives.objective import Objective
 
 
 def check_params(params: object, name: str) -> dict[str, Any]:
@@ -35,7 +38,7 @@ def check_params(params: object, name: str) -> dict[str, Any]:
 class BoostedRanker(BaseRanker[FittedTrees]):
     """A ranker with the parameters of GBRanker, where they are described."""
 
-    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE
+    objective: str | Objective | Callable[..., Any] = "noisy:ndcg"
     _: KW_ONLY
     booster: str = Choice("lightgbm", TRAINERS)
     n_estimators: int = Integer(150, low=1)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,15 +28,10 @@ from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import FILE, Saved, read_saved, restored, write_saved
-from gbrank.measures.judges import (
-    both_values,
-    powered_mean,
-    queries_of_people,
-    refuse_weights,
-    with_judge,
-)
-from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import Metric, get_measures
+
+if TYPE_CHECKING:  # measures are compiled code: who only loads a ranker need not wait for numba
+    from gbrank.measures.measure import Measure
+    from gbrank.measures.measure_registry import Metric
 
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
@@ -149,6 +144,9 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
         if not isinstance(labels, Mapping | None):
             X, labels = split_columns(X, check_column_names(labels), "X")
+        from gbrank.measures import judges
+        from gbrank.measures.measure import bind_to_rows
+
         scores = np.asarray(self.predict(X))
         queries = Queries.resolve(len(scores), qid, group)
         measure = self._measures()[0]
@@ -164,11 +162,12 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
                 labels=labels,
             )
             return bind_to_rows(placed, documents).mean(scores)
-        refuse_weights(sample_weight, query_weight)
-        both = with_judge(y, judged_by, queries, labels)
+        judges.refuse_weights(sample_weight, query_weight)
+        both = judges.with_judge(y, judged_by, queries, labels)
         documents = Documents.checked(features, queries=queries, **both)
-        values = both_values(placed, documents, scores)
-        return powered_mean(*values, queries_of_people(documents)).mean
+        values = judges.both_values(placed, documents, scores)
+        people = judges.queries_of_people(documents)
+        return judges.powered_mean(*values, people).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder, as one JSON file.
@@ -277,6 +276,8 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         }
 
     def _measures(self) -> list[Measure]:
+        from gbrank.measures.measure_registry import get_measures
+
         metrics = self.eval_metric
         listed = metrics if isinstance(metrics, list | tuple) else [metrics]
         if any(isinstance(metric, str) and " at 0x" in metric for metric in listed):

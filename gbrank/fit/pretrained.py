@@ -1,10 +1,12 @@
 """Rankers from models that LightGBM or XGBoost trained."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals as nw
 from numpy.typing import ArrayLike
@@ -21,7 +23,9 @@ from gbrank.fit.chain import Link, scores_of
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted
 from gbrank.fit.storage import Saved, model_of, saved_booster
-from gbrank.measures.measure_registry import Metric
+
+if TYPE_CHECKING:
+    from gbrank.measures.measure_registry import Metric
 
 FILES = {"lightgbm": rb"tree\r?\n", "xgboost": rb"(?s)\{.*?\blearner\b"}  # what is in them
 NAMED_BY_PLACE = re.compile(r"Column_\d+")  # by LightGBM, where X was no frame
@@ -43,7 +47,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
     _: KW_ONLY
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
 
-    def fit(self, X: TableLike, y: ArrayLike, qid: ArrayLike | None = None) -> "PretrainedRanker":
+    def fit(self, X: TableLike, y: ArrayLike, qid: ArrayLike | None = None) -> PretrainedRanker:
         """Do nothing: the model is trained."""
         return self
 
@@ -76,7 +80,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
         }
 
     @classmethod
-    def _from_saved(cls, saved: Saved) -> "PretrainedRanker":
+    def _from_saved(cls, saved: Saved) -> PretrainedRanker:
         """Return the ranker that `_to_saved` described."""
         return cls(model_of(saved).native, **saved["params"])
 
@@ -84,7 +88,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
         """Return that it is trained."""
         return True
 
-    def __sklearn_clone__(self) -> "PretrainedRanker":
+    def __sklearn_clone__(self) -> PretrainedRanker:
         """Return itself, since there is no training it again."""
         return self
 

@@ -24,7 +24,7 @@ import gbrank
 from cases import loop
 from gbrank import AP, GBRanker, LambdaRank, lightgbm_fobj, make_cubic, xgboost_obj
 from gbrank.measures.measure_registry import MEASURES
-from gbrank.objectives.objective_registry import OBJECTIVES
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, OBJECTIVES
 from gbrank.schedules import SCHEDULES, geometric
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)
@@ -192,6 +192,13 @@ def test_everything_registered_is_exported() -> None:
             if inspect.isclass(item):
                 assert item.__name__ in home.__all__
                 assert getattr(home, item.__name__) is item
+
+
+def test_the_estimator_is_imported_without_what_compiles() -> None:
+    """numba takes as long to load as LightGBM; and the default objective has one name."""
+    code = "import sys; from gbrank import GBRanker; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert gbrank.GBRanker().objective == DEFAULT_OBJECTIVE
 
 
 def test_version() -> None:
