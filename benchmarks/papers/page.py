@@ -38,29 +38,58 @@ queries: intervals are wide, and no difference from a paper in the second digit 
 Searches along steep directions end elsewhere where sums are added in another order: two runs, on
 two computers and versions of the code, had NDCG@10 up to 0.007 apart, NDCG@1 up to 0.011, and
 differences of two rankers up to 0.016. None changes what is said here.
-[The numbers](../benchmarks/results/papers.json) are those of the tables.
+[All tables](../benchmarks/results/papers.md), also of what the papers only say or draw, are beside
+[their numbers](../benchmarks/results/papers.json).
 
 Of {n_numbers} figures beside a number of the paper {n_near} are within {far} of it, and {n_within}
 papers' numbers are within our interval. Those further away, and what contradicts a paper, are
 explained below their tables."""
 
 
+ALL = """\
+# All figures of the papers, beside ours
+
+[The page](../../docs/papers.md) says how they were measured, and shows pictures."""
+
+
 def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Experiment],
             settings: Settings) -> None:  # fmt: skip
-    """Write the page, the numbers, and the pictures that the page shows."""
+    """Write the page, all tables beside the numbers, and the pictures that both show."""
     pictures = DOCS / "papers"
     pictures.mkdir(exist_ok=True)
-    blocks = [_introduction([row for rows in tables.values() for row in rows], settings)]
+    for experiment in experiments.values():
+        for picture in experiment.pictures:
+            shutil.copy(settings.results / f"{picture}.png", pictures)
+    head = _introduction([row for rows in tables.values() for row in rows], settings)
+    shown = {name: experiment.pictures for name, experiment in experiments.items()}
+    (DOCS / "papers.md").write_text(page(head, tables, shown), encoding="utf-8")
+    everything = "\n\n".join(
+        [ALL, *(f"## {name}\n\n{table(rows)}" for name, rows in tables.items())]
+    )
+    (RESULTS / "papers.md").write_text(everything + "\n", encoding="utf-8")
+    (RESULTS / "papers.json").write_text(rows_to_json(_flat(tables)), encoding="utf-8")
+
+
+def page(
+    head: str,
+    tables: Mapping[str, list[PaperRow]],
+    pictures: Mapping[str, Mapping[str, str]],
+) -> str:
+    """Return the page: figures beside a paper's number, what contradicts a paper, and pictures."""
+    blocks = [head]
     for name, rows in tables.items():
-        blocks += [f"## {name}", table(rows)]
+        parts = (
+            [table(numbers)] if (numbers := [r for r in rows if r.difference is not None]) else []
+        )
         if name in CONTRADICTIONS:
             lines = "\n".join(f"- {text}" for text in CONTRADICTIONS[name])
-            blocks.append(f"Where the paper says otherwise:\n\n{lines}")
-        for picture, shown in experiments[name].pictures.items():
-            shutil.copy(settings.results / f"{picture}.png", pictures)
-            blocks.append(f"The paper's picture: {shown}\n\n![{picture}](papers/{picture}.png)")
-    (DOCS / "papers.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
-    (RESULTS / "papers.json").write_text(rows_to_json(_flat(tables)), encoding="utf-8")
+            parts.append(f"Where the paper says otherwise:\n\n{lines}")
+        parts += [
+            f"The paper's picture: {said}\n\n![{picture}](papers/{picture}.png)"
+            for picture, said in pictures.get(name, {}).items()
+        ]
+        blocks += [f"## {name}", *parts] if parts else []
+    return "\n\n".join(blocks) + "\n"
 
 
 def published() -> dict[str, list[PaperRow]]:
