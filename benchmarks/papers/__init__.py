@@ -26,6 +26,7 @@ EXPERIMENTS = {
         smoothrank.figures,
         smoothrank.FIGURE_DEVIATIONS,
         smoothrank.FIGURE_PICTURES,
+        minutes=10,
     ),
     "approxrank-6.2": Experiment(
         ("ohsumed25",),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.named_rankers import ranker_from_name
@@ -22,7 +23,7 @@ from benchmarks.papers.trainings import (
 )
 from gbrank import NDCG, Queries
 from gbrank.evaluation import Comparison, Dataset
-from gbrank.objectives.objective import Objective
+from gbrank.objectives.objective import BoundObjective, Objective
 
 __all__ = ["boosted_trees", "lambda_functions", "nets"]
 
@@ -74,6 +75,11 @@ def lambda_functions(settings: Settings) -> Iterator[PaperRow]:
             asymmetry = max(own.asymmetry for own in found)
             figure = f"asymmetry of the Jacobian of {name}, {where} (equation 5, section 6.2)"
             yield PaperRow(PAPER, "random", figure, asymmetry, "0 if there is a cost")
+        force = max(
+            abs(_bound(objective).gradients(_scores(seed))[0].sum()) for seed in range(N_POINTS)
+        )
+        figure = f"largest net force on a query of {name} (section 4, the third law)"
+        yield PaperRow(PAPER, "random", figure, float(force), "0")
         fitted = [
             Net(objective, 0, rate, N_FUNCTION_EPOCHS).fit(
                 X, y, qid=qid, eval_set=[valid[:2]], eval_qid=[valid[2]]
@@ -98,12 +104,18 @@ def condition(
     objective: Objective, seed: int, gap: float | None, alpha: float = 0.0
 ) -> LambdaCondition:
     """Return what the Jacobian of λ + αs is at random scores, the first two so far apart."""
-    random = np.random.default_rng(seed)
-    bound = objective.bind([4, 0, 1, 2, 0, 3, 1, 0], Queries.from_sizes([8]))
-    scores = random.normal(size=8)
+    bound, scores = _bound(objective), _scores(seed)
     if gap is not None:
         scores[1] = scores[0] + gap
     return check_lambdas(lambda own: bound.gradients(own)[0] + alpha * own, scores)
+
+
+def _bound(objective: Objective) -> BoundObjective:
+    return objective.bind([4, 0, 1, 2, 0, 3, 1, 0], Queries.from_sizes([8]))
+
+
+def _scores(seed: int) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).normal(size=8)
 
 
 def nets(settings: Settings) -> Iterator[PaperRow]:
