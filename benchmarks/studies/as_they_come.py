@@ -38,8 +38,7 @@ seven times, each time with other defaults: rates, rounds, pairs of long lists, 
 Fits shared two processors with other programs.
 
 Each fold has one seed. Over five seeds `GBRanker()` has .7004 to .7058 on MQ2008 and .4445 to .4512
-on OHSUMED; on flights, nfcorpus and WikiQA the five are within .0071, .0033 and .0046: a difference
-from a seed's neighbour that is smaller than that says nothing.
+on OHSUMED; on flights, nfcorpus and WikiQA the five are within .0071, .0033 and .0046.
 
 The mean is over data sets, each with the same weight, whatever its size. Differences are from
 `GBRanker()`, with 95% bootstrap intervals over queries, not corrected for the number of rankers; p
