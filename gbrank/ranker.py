@@ -265,7 +265,7 @@ class GBRanker(ExplainedRanker):
         train = Documents.checked(
             X,
             y,
-            training_queries(X, qid, group),
+            training_queries(X, y, qid, group),
             sample_weight=sample_weight,
             query_weight=query_weight,
             init_score=init_score,

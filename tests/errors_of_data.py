@@ -77,6 +77,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("qid", "trained.score(X, y)"),
         ("qid", "next(QueryKFold(3).split(X))"),
         ("qid", "next(QueryKFold(30).split(X, y, qid))"),
+        ("X", "GBRanker().fit(sparse.csr_matrix(X * 1j), y, qid=qid)"),
+        ("year", "Q.one_each(np.arange(100), 'year')"),
         ("qid", "query_train_test_split(X[:5], qid=qid[:5])"),
     ],
     "Features": [
@@ -107,7 +109,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature=1)"),
         ("categorical", "GBRanker().fit(-abs(X), y, qid=qid, categorical_feature=[0])"),
         ("X", "GBRanker().fit(frame.set_axis(['size'] * frame.shape[1], axis=1), y, qid=qid)"),
-        ("X", "LinearRanker().fit(X * 1e200, y, qid=qid)"),
         ("X", "SLAMPerceptron(learning_rate=1e300, max_iter=9).fit(X * 1e99, y, qid=qid)"),
         ("X", "trained.predict(X[:, :2])"),
         ("X", "on_frame.predict(frame[['colour']])"),
@@ -152,5 +153,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("comments", r"write_letor(path, X, y, qid, comments=['a\nb'] * 100)"),
         ("comments", "write_letor(path, X, y, qid, comments=[1] * 100)"),
         ("distribution", "make_cubic(10, distribution=[0.5, 0.6])"),
+        ("train.txt", "read_qrels(written(b'1 0 d \\xff'))"),
+        ("train.txt", r"read_qrels(written('1 0 d 1 \0'))"),
+        ("path", "write_letor('s3://bucket/train.txt', X, y, qid)"),
+        ("path", "write_letor('~/train.txt', X, y, qid)"),
     ],
 }  # fmt: skip

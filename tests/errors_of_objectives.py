@@ -104,6 +104,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "lgb.train({'objective': lightgbm_fobj(), 'bagging_by_query': True, 'verbose': -1},\n"
          "          lgb.Dataset(X, y, group=[10] * 10), 1)"),
         ("qid", "xgb.train({}, xgb.DMatrix(X, y), 1, obj=xgboost_obj())"),
+        ("data", "xgboost_obj()(y, X)"),
+        ("labels", "check_gradient('ranknet', labels=[1, 1])"),
+        ("labels['a']", "OnLabel(RankNet(), 'a').bind(y, Q, labels={'a': y * np.nan})"),
         ("round", "xgboost_obj(sigma=geometric(1, 0.1), rounds=5)(y, xgb.DMatrix(X, y, qid=qid))"),
     ],
 }  # fmt: skip

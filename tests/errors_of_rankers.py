@@ -14,7 +14,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("label", "GBRanker().fit(X, y, qid=qid, labels={'': y})"),
         ("labels", "GBRanker().fit(X, y, qid=qid, eval_labels=[{'m': y}])"),
         ("eval_labels",
-         "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m'], eval_labels=[{}])"),
+         "GBRanker().fit(frame.assign(m=y), y, qid=qid, labels=['m'], eval_labels=[{}])"),
         ("labels", "RankNet().bind(y, Q, labels=[y])"),
         ("labels", "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m'])"),
         ("validation_fraction",

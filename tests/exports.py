@@ -6,6 +6,7 @@ import gbrank
 from gbrank import clicks
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure_registry import register_measure
+from gbrank.objectives.check_gradient import check_gradient
 
 
 def exported() -> dict[str, Any]:
@@ -13,4 +14,5 @@ def exported() -> dict[str, Any]:
     rooms = gbrank, clicks, gbrank.datasets, gbrank.evaluation, gbrank.schedules
     named = {name: getattr(room, name) for room in rooms for name in room.__all__}
     extending = {"geometric_discount": geometric_discount, "register_measure": register_measure}
+    extending["check_gradient"] = check_gradient
     return named | extending

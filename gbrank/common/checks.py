@@ -42,6 +42,12 @@ def listed(names: Iterable[object], most: int = 10) -> str:
     return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
 
 
+def refuse_sparse(values: object, name: str) -> None:
+    """Refuse a sparse matrix, of which NumPy would make one object."""
+    if hasattr(values, "toarray"):
+        raise ArgumentTypeError(name, "must be an array", f"a sparse {type(values).__name__}")
+
+
 def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
     """Refuse a masked array, whose mask would be lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # no NA of pandas
@@ -51,6 +57,7 @@ def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
     refuse_masked(values, name)
+    refuse_sparse(values, name)
     try:
         array = one_column(np.asarray(values))
     except ValueError:

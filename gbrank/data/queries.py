@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import one_column
-from gbrank.common.checks import quoted
+from gbrank.common.checks import quoted, refuse_sparse
 from gbrank.common.on_use import nw
 from gbrank.data.ids import (
     as_ids,
@@ -352,6 +352,7 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
 
 def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     """Return group sizes as integers of at least 1."""
+    refuse_sparse(sizes, "group")
     counts = one_column(np.asarray(sizes))
     if counts.ndim != 1 or counts.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")

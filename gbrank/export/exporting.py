@@ -222,9 +222,9 @@ def verified(
         raise ArgumentError("path", demand)
     results = [_compared(rows_beside(held, format.precision, N_ROWS), forest, held, predict)]
     for block in () if X is None else dense_blocks(X):
-        clipped = np.clip(block, -format.largest, format.largest)
-        rows = clipped.astype(format.precision).astype(np.float64)
-        results.append(_compared(rows, forest, held, predict))
+        block = np.clip(block, -format.largest, format.largest)
+        block = block.astype(format.precision).astype(np.float64)
+        results.append(_compared(block, forest, held, predict))
     worst = max(results, key=lambda result: result.difference)
     return replace(worst, n_rows=sum(result.n_rows for result in results))
 

@@ -19,8 +19,14 @@ TableLike: TypeAlias = Any
 Ids: TypeAlias = ArrayLike | Sequence[Any]
 
 
-def training_queries(X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Queries:
-    """Return the queries to train on; refuse data without any, and a single document."""
+def training_queries(
+    X: TableLike, y: ArrayLike | None, qid: Ids | None, group: ArrayLike | None
+) -> Queries:
+    """Return the queries to train on; refuse data without any or without labels."""
+    if y is None:
+        raise ValueError(
+            "y must hold one label per row: fit requires y to be passed, but the target y is None."
+        )
     if qid is None and group is None:
         raise queries_needed(
             "fit",

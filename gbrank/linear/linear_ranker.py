@@ -216,7 +216,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         train = Documents.checked(
             X,
             y,
-            training_queries(X, qid, group),
+            training_queries(X, y, qid, group),
             sample_weight=sample_weight,
             query_weight=query_weight,
         )

@@ -113,7 +113,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         ValueError, TypeError
             If an argument is not usable; the message names it.
         """
-        train = Documents.checked(X, y, training_queries(X, qid, group))
+        train = Documents.checked(X, y, training_queries(X, y, qid, group))
         bound, rounds = self._bound(), int(self.max_iter)
         schema = learn_numbers(X)
         rows = with_numbers(schema, train)

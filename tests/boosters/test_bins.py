@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.xgboost import matrices
@@ -26,5 +27,6 @@ def test_bins_reach_to_the_largest_value(monkeypatch: pytest.MonkeyPatch) -> Non
     for place in (5, 1500, 2999):
         table = X.copy()
         table[place] = 99.0
-        first, values = matrices._binned(table, options).get_quantile_cut()
+        rows = matrices._Blocks(matrices._sample(table), {})
+        first, values = xgb.QuantileDMatrix(rows, **options).get_quantile_cut()
         assert (values[first[1:].astype(int) - 1] > 99.0).all()

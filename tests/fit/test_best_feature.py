@@ -184,7 +184,7 @@ def test_a_baseline_is_compared_beside_the_best_feature() -> None:
     ("baseline", "error"),
     [
         ("bm52", "name in baseline 'bm52'. Did you mean 'bm25'"),
-        (4, "baseline must hold positions from 0 to 3, got 4"),
+        (4, "a position in baseline must be an integer of at least 0 and at most 3, got 4"),
         ("b", "baseline must be a column of numbers, got 'b'"),
     ],
 )

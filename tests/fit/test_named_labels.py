@@ -76,7 +76,7 @@ def test_objectives_are_written_and_read(text: str) -> None:
     ("make", "message"),
     [
         (lambda: get_measure("ndcg[]"), "a label must have a name without brackets, got ''"),
-        (lambda: get_measure("ndcg@3()@4"), "unknown measure"),
+        (lambda: get_measure("ndcg@3()@4"), "options must not hold 'k' twice"),
         (lambda: get_objective("(ranknet+listnet)[a]"), "each term of a mixture names its own"),
         (lambda: get_objective("ranknet[a][b]"), "a single one without a label"),
         (lambda: LambdaRank(NDCG(label="a")), r"OnLabel\(\.\.\., 'a'\)"),

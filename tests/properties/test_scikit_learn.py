@@ -226,7 +226,7 @@ def test_query_weights_by_id() -> None:
     assert first.score(X, Y, NAMES, query_weight=WEIGHT) == first.score(
         X, Y, NAMES, query_weight=in_order
     )
-    with pytest.raises(ValueError, match="query_weight must have an entry for query 'query 0'"):
+    with pytest.raises(ValueError, match="query_weight must have one entry for query 'query 0'"):
         ranker().fit(X, Y, qid=NAMES, query_weight={"query 1": 1.0})
 
 
