@@ -18,6 +18,8 @@ FLAGS = {  # of parameters whose options have other names
     "eval_set": "--valid",
     "position": "--positions",
 }
+# Names in annotations; a command line gives texts where objects may stand.
+NAMES = {"Metric": str, "Objective": str, "Callable": Callable, "Sequence": Sequence, "Any": Any}
 METAVARS = {str: "TEXT", int: "N", float: "X"}
 PLUGIN = "Module or .py file that registers objectives or measures"
 WIDTH, INDENT = 100, 37  # of help: of a line, and of the texts of options
@@ -88,7 +90,8 @@ def _add_options(
 ) -> list[argparse.Action]:
     """Add an option for each parameter of a function, and each field of those of dataclasses."""
     options, texts = list[argparse.Action](), documented_parameters(source)
-    for name, parameter in inspect.signature(source, eval_str=True).parameters.items():
+    signature = inspect.signature(source, locals=NAMES, eval_str=True)
+    for name, parameter in signature.parameters.items():
         cls, others = _dataclass(parameter)
         if cls is not None:
             group = parser.add_argument_group(texts[name][1].rstrip("."))

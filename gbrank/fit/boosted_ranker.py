@@ -1,7 +1,5 @@
 """The parameters of GBRanker, and their checks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,7 +36,7 @@ def check_params(params: object, name: str) -> dict[str, Any]:
 class BoostedRanker(BaseRanker[FittedTrees]):
     """A ranker with the parameters of GBRanker, where they are described."""
 
-    objective: str | Objective | Callable[..., Any] = "noisy:ndcg"
+    objective: "str | Objective | Callable[..., Any]" = "noisy:ndcg"
     _: KW_ONLY
     booster: str = Choice("lightgbm", TRAINERS)
     n_estimators: int = Integer(150, low=1)
@@ -55,7 +53,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     sigma: Sigma | None = None
     curvature: str = "own"
     init: str | Any = None
-    eval_metric: Metric | Sequence[Metric] = "ndcg@10"
+    eval_metric: "Metric | Sequence[Metric]" = "ndcg@10"
     early_stopping_rounds: int | str | None = Parameter(None, check_patience)
     validation_fraction: float | None = Real(None, 0, 1, open_low=True, open_high=True)
     baseline: str | int | None = None

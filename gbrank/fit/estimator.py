@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -30,8 +29,31 @@ from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import FILE, Saved, read_saved, restored, write_saved
 
 if TYPE_CHECKING:  # measures are compiled code: who only loads a ranker need not wait for numba
+    from typing_extensions import Self
+
     from gbrank.measures.measure import Measure
     from gbrank.measures.measure_registry import Metric
+
+    class BaseEstimator:
+        """The methods of scikit-learn's base class that rankers use, with types."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Set parameters."""
+
+        def set_fit_request(self, **requests: bool | str | None) -> Self:
+            """Set what metadata routing passes to `fit`."""
+
+        def set_score_request(self, **requests: bool | str | None) -> Self:
+            """Set what it passes to `score`."""
+
+        def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator
 
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
