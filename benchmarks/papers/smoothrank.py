@@ -437,8 +437,9 @@ def figures(settings: Settings) -> Iterator[PaperRow]:
         ("test", path.test, "saturates, then falls a little"),
     ):
         best = int(np.argmax(values))
-        for place in sorted({0, best, len(values) - 1}):
-            name = f"after σ = {path.sigmas[place]:g}{', the best' if place == best else ''}"
+        places = {"after σ = 64": 0, "at its best σ": best, "after σ = 1/64": len(values) - 1}
+        for name, place in places.items():
             figure = f"NDCG@10 of {part} queries {name} (figure 2)"
+            note = f"σ = {path.sigmas[place]:g}" if place == best else ""
             value = float(values[place])
-            yield PaperRow(PAPER, data.name, figure, value, said, average=AVERAGE)
+            yield PaperRow(PAPER, data.name, figure, value, said, note=note, average=AVERAGE)

@@ -263,11 +263,12 @@ def test_approximation_error_by_iteration() -> None:
 
 def test_annealing_curves_are_means_over_folds() -> None:
     """Of what the rankers record, and of what they are worth in the end."""
-    path = smoothrank.anneal(DATA, 1e-3, n_jobs=1)
+    path = smoothrank.anneal(DATA, smoothrank.FEW, n_jobs=1)
     assert_array_equal(path.sigmas, 2.0 ** np.arange(6, -7, -1))
     last = []
     for fold in DATA.splits:
-        ranker = smoothrank.smooth_ndcg(50, 1e-3, smoothrank.FEW).set_params(n_jobs=1)
+        penalty = smoothrank.DRAWN_PENALTY
+        ranker = smoothrank.smooth_ndcg(50, penalty, smoothrank.FEW).set_params(n_jobs=1)
         ranker.fit(X[fold.train], Y[fold.train], qid=QID[fold.train])
         last.append([ranker.score(X[p], Y[p], QID[p]) for p in (fold.train, fold.test)])
     assert_allclose([path.train[-1], path.test[-1]], np.mean(last, axis=0))
@@ -277,7 +278,8 @@ def test_objective_along_a_line() -> None:
     """Towards σ → 0 it is NDCG, and jagged; the wider σ, the smoother."""
     line = smoothrank.line_through_optimum(DATA, [64.0, 1e-7], n_points=41, n_jobs=1)
     rows = DATA.splits[0].train
-    ranker = smoothrank.smooth_ndcg(50, 1e-3, smoothrank.FEW).set_params(n_jobs=1)
+    penalty = smoothrank.DRAWN_PENALTY
+    ranker = smoothrank.smooth_ndcg(50, penalty, smoothrank.MAX_ITER).set_params(n_jobs=1)
     ranker.fit(X[rows], Y[rows], qid=QID[rows])
     middle = NDCG(k=50)(Y[rows], ranker.predict(X[rows]), qid=QID[rows])
     assert line.values[1e-7][20] == pytest.approx(middle, abs=1e-6)
