@@ -388,7 +388,6 @@ assert main(["list"]) == 0
 objectives, measures = objectives_page(), measures_page()
 assert "## `droppedtoo:MEASURE`" in objectives
 assert "## `dropped`" in measures
-assert "Trained by: `droppedtoo`, `lambda`, `noisy`." in measures
 assert {name, "droppedtoo:ndcg@3", "lambda:dropped", "lambda(truncation=4):dropped"} <= set(NAMES)
 assert as_tex(FACTS["droppedtoo"].formula) in objectives
 """
