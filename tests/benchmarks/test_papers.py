@@ -212,7 +212,7 @@ def test_what_is_best_on_validation_is_judged_on_test() -> None:
         fits = [ranker.fit(*train[:2], qid=train[2]) for ranker in rankers.values()]
         scores = [NDCG(k=3)(valid[1], ranker.predict(valid[0]), qid=valid[2]) for ranker in fits]
         best = int(np.argmax(scores))
-        assert fit.trial.ranker == list(rankers)[best]
+        assert fit.ranker == list(rankers)[best]
         expected = get_measure("rr").per_query(test[1], fits[best].predict(test[0]), qid=test[2])
         assert_array_equal(values, expected)
     own = fits_of(comparison, "1")
