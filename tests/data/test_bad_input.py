@@ -71,7 +71,7 @@ DATA: list[tuple[dict[str, Any], str]] = [
     ({"y": QID * 1.0}, r"nothing to learn: .*equal within each query"),
     ({"qid": range(N)}, r"nothing to learn: every query has one document.*Pass as qid="),
     ({"X": X[:0], "y": [], "qid": []}, r"X must have at least one row"),
-    ({"y": None}, r"y must have one dimension"),
+    ({"y": None}, r"the target y is None"),
     ({"X": X[:1], "y": [1], "qid": [0]}, r"at least two documents.*got 1 sample"),
     ({"X": X + 1j}, r"X.*Complex data not supported"),
     ({"qid": QID[:-1]}, r"qid must have one entry per row, 120, got 119"),
