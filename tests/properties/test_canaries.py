@@ -1,4 +1,4 @@
-"""What is nobody's promise: numba's internals, and the frames above a booster's callback.
+"""What is nobody's promise: internals of numba and LightGBM, and frames above a booster's callback.
 
 Everything compiled stands on `engine/numba_internals.py`, and every schedule on `caller`. `.ci/run`
 runs these first, so that a new release that breaks one is named at once.
@@ -14,6 +14,7 @@ import xgboost as xgb
 from numpy.testing import assert_array_equal
 
 from gbrank import lightgbm_fobj, make_cubic, xgboost_obj
+from gbrank.boosters.lightgbm.trainer import merge
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.numba_internals import (
     VECTOR,
@@ -104,3 +105,15 @@ def test_a_booster_is_found_above_its_callback(booster: str) -> None:
         model = xgb.train({}, theirs, 2, obj=hook)
         xgb.train({}, theirs, 1, obj=hook, xgb_model=model)
     assert_array_equal(hook.sigmas, [8.0, 4.0, 2.0])
+
+
+def test_lightgbm_merges_boosters() -> None:
+    """By its C interface: the earlier trees come first, and count."""
+    X, y, _ = make_cubic(20, n_documents=10, random_state=0)
+    params = {"verbosity": -1, "num_threads": 1}
+    earlier = lgb.train(params, lgb.Dataset(X, y), 3)
+    booster = lgb.Booster(params, lgb.Dataset(X, y - earlier.predict(X)))
+    booster.update()
+    merge(booster, earlier)
+    assert booster.num_trees() == 4
+    assert_array_equal(booster.predict(X, num_iteration=3), earlier.predict(X))

@@ -7,7 +7,6 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import scipy.sparse as sp
-from lightgbm.basic import _LIB, _safe_call
 
 from gbrank.boosters.bins import BINNED_ROWS, bin_sample
 from gbrank.boosters.booster_params import by_position
@@ -44,6 +43,17 @@ REFUSED = "LightGBM refuses the parameters or data"
 SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
 
 
+def merge(booster: lgb.Booster, earlier: lgb.Booster) -> None:
+    """Put the trees of an earlier booster before those of another one.
+
+    LightGBM's C interface has this function, its Python package does not: only who resumes a
+    checkpoint depends on it.
+    """
+    from lightgbm.basic import _LIB, _safe_call
+
+    _safe_call(_LIB.LGBM_BoosterMerge(booster._handle, earlier._handle))
+
+
 class LightGBMTrainer:
     """A LightGBM booster in training."""
 
@@ -78,8 +88,7 @@ class LightGBMTrainer:
             of_valid = _dataset(rows.X, params, schema, data, rows.init_score)
             self._booster.add_valid(of_valid, f"valid_{i}")
         if state is not None:
-            earlier = lgb.Booster(model_str=state["model"].decode())
-            _safe_call(_LIB.LGBM_BoosterMerge(self._booster._handle, earlier._handle))
+            merge(self._booster, lgb.Booster(model_str=state["model"].decode()))
 
     @staticmethod
     def check(settings: TreeSettings, schema: Schema) -> Params:
