@@ -163,9 +163,9 @@ def test_columns_of_a_fold() -> None:
     ("columns", "message"),
     [
         ({"sample_weight": [1.0]}, "sample_weight must have one entry per document"),
-        ({"weights": [1.0]}, "unexpected keyword argument 'weights'"),
-        ({"eval_set": [(X, Y)]}, "unexpected keyword argument 'eval_set'"),
-        ({"group": [8] * 12}, "unexpected keyword argument 'group'"),
+        ({"weights": [1.0]}, "unknown argument 'weights'"),
+        ({"eval_set": [(X, Y)]}, "unknown argument 'eval_set'"),
+        ({"group": [8] * 12}, "unknown argument 'group'"),
     ],
 )
 def test_bad_columns(columns: dict[str, Any], message: str) -> None:
