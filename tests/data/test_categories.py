@@ -14,8 +14,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from plain_trees import PLAIN
 
-from frames import FRAMES, boosters, frames, read
-from gbrank import GBRanker, make_cubic
+from frames import boosters, frames, read
+from gbrank import GBRanker
 from gbrank.data.schema import Schema
 
 NAN = float("nan")
@@ -118,8 +118,6 @@ def refused(action: Callable[[], Any], name: str) -> bool:
 TEXT, NUMBERS, TRUTH = ["x", "y"], [3, 5], [True, False]
 KINDS: dict[str, tuple[list[Any], list[Any]]] = {
     "numbers, then text": (NUMBERS, ["3", "5"]),
-    "numbers, then bytes": (NUMBERS, [b"3", b"5"]),
-    "fractions, then text": ([0.5, 1.5], ["0.5", "1.5"]),
     "truth, then text": (TRUTH, ["True", "False"]),
     "text, then numbers": (TEXT, NUMBERS),
     "text of numbers, then numbers": (["3", "5"], NUMBERS),
@@ -128,7 +126,6 @@ KINDS: dict[str, tuple[list[Any], list[Any]]] = {
     "text, then dates": (TEXT, [dt.date(2024, 1, 2), dt.date(2024, 1, 3)]),
     "numbers, then times": (NUMBERS, [dt.datetime(2024, 1, 2), dt.datetime(2024, 1, 3)]),
     "text, then lists": (TEXT, [["x"], ["y"]]),
-    "numbers, then lists": (NUMBERS, [[3], [5]]),
     "numbers, then arrays": (NUMBERS, [np.array([3]), np.array([5])]),
     "text, then one number": (TEXT, ["x", 3]),
     "numbers, then one text": (NUMBERS, [3, "5"]),
@@ -189,18 +186,6 @@ def test_categories_of_the_same_kind(learnt: list[Any], read_as: list[Any]) -> N
         assert_array_equal(schema.transform(X), expected)
 
 
-def test_missing_categories_are_of_every_kind() -> None:
-    """None, NaN, NA and NaT, alone or beside known categories."""
-    for learnt in (TEXT, NUMBERS):
-        schema = Schema.learn(pd.DataFrame({"w": pd.Categorical(learnt)}))
-        mixed = pd.Series([learnt[1], None, NAN, pd.NA, pd.NaT], dtype=object)
-        assert_array_equal(schema.transform(pd.DataFrame({"w": mixed})), [[1], *[[NAN]] * 4])
-        for name, X in EMPTY.items():
-            single = X.select(["w"]) if hasattr(X, "select") else X[["w"]]
-            assert_array_equal(schema.transform(single), [[NAN]] * 2, err_msg=name)
-        assert_array_equal(schema.transform(pl.DataFrame({"w": [NAN, NAN]})), [[NAN]] * 2)
-
-
 def test_no_category_is_missing() -> None:
     """NaN in a dictionary is missing, and no category of its own."""
     X = pa.table({"w": pa.array([1.5, NAN, 2.5, NAN]).dictionary_encode()})
@@ -224,105 +209,6 @@ def test_lists_are_no_categories() -> None:
     """In fit, in our own words."""
     with pytest.raises(ValueError, match=r"got \[1\] \(list\) in column 'w'"):
         Schema.learn(pd.DataFrame({"w": [[1], [2]]}), ["w"])
-
-
-# --- Columns without a value ------------------------------------------------------------------
-
-EMPTY: dict[str, Any] = {
-    "pandas None": pd.DataFrame({"v": [1.0, 2.0], "w": [None, None]}),
-    "pandas NaN": pd.DataFrame({"v": [1.0, 2.0], "w": [NAN, NAN]}),
-    "pandas NA": pd.DataFrame({"v": [1.0, 2.0], "w": [pd.NA, pd.NA]}),
-    "pandas NaT": pd.DataFrame({"v": [1.0, 2.0], "w": [pd.NaT, pd.NaT]}),
-    "pandas string": pd.DataFrame({"v": [1.0, 2.0], "w": pd.array([None, None], "string")}),
-    "pandas category": pd.DataFrame({"v": [1.0, 2.0], "w": pd.Categorical([None, None])}),
-    "pandas arrow": pd.DataFrame(
-        {"v": [1.0, 2.0], "w": pd.array([None, None], pd.ArrowDtype(pa.null()))}
-    ),
-    "polars Null": pl.DataFrame({"v": [1.0, 2.0], "w": [None, None]}),
-    "polars String": pl.DataFrame({"v": [1.0, 2.0], "w": pl.Series([None, None], dtype=pl.String)}),
-    "polars Float64": pl.DataFrame(
-        {"v": [1.0, 2.0], "w": pl.Series([None, None], dtype=pl.Float64)}
-    ),
-    "arrow null": pa.table({"v": [1.0, 2.0], "w": pa.nulls(2)}).select(["v", "w"]),
-    "arrow string": pa.table({"v": [1.0, 2.0], "w": pa.nulls(2, pa.string())}),
-}
-
-
-@pytest.mark.parametrize("kind", EMPTY)
-def test_columns_without_a_value(kind: str) -> None:
-    """They are missing values of whatever the column held in fit, and numbers in fit."""
-    X, expected = EMPTY[kind], [[1, NAN], [2, NAN]]
-    learnt = Schema.learn(pd.DataFrame({"v": [1.0, 2.0], "w": [1.0, 2.0]}))
-    assert_array_equal(learnt.transform(X), expected)
-    assert_array_equal(read(X), expected)
-    coded = Schema.learn(pd.DataFrame({"v": [1.0, 2.0], "w": [1, 2]}), ["w"])
-    assert_array_equal(coded.transform(X), expected)
-
-
-def test_single_precision_beside_a_column_without_a_value() -> None:
-    """Stays single, and double stays double."""
-    both = {"a": np.float32([0.1, 0.2]), "b": [None, None]}
-    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
-        assert read(frame(both)).dtype == np.float32
-        mixed = read(frame({**both, "c": [16777217.0, 1.0]}))
-        assert mixed.dtype == np.float64
-        assert mixed[0, 2] == 16777217
-
-
-def test_one_document_without_a_value() -> None:
-    """It is scored as with NaN."""
-    X, y, qid = make_cubic(20, n_documents=10, n_features=3, random_state=0)
-    ranker = GBRanker("ranknet", n_estimators=3, n_jobs=1, random_state=0)
-    ranker.fit(pd.DataFrame(X, columns=list("abc")), y, qid=qid)
-    expected = ranker.predict(np.array([[X[0, 0], NAN, X[0, 2]]]))
-    document = {"a": [X[0, 0]], "b": [None], "c": [X[0, 2]]}
-    for frame in FRAMES.values():
-        assert_array_equal(ranker.predict(frame(document)), expected)
-
-
-def part(values: list[Any], asked: Any = None, **kind: Any) -> Schema:
-    """Return what is learnt from one part of the rows."""
-    return Schema.learn(pd.DataFrame({"w": pd.Series(values, **kind)}), asked)
-
-
-@pytest.mark.parametrize(
-    ("parts", "categorical", "categories"),
-    [
-        ([part([None]), part([1.5])], [], {}),
-        ([part([None]), part([None])], [], {}),
-        ([part([None]), part(["x"], dtype="category")], [0], {0: ["x"]}),
-        ([part(["x"], ["w"]), part([None], ["w"]), part(["a"], ["w"])], [0], {0: ["a", "x"]}),
-        ([part(["x"], ["w"]), part([NAN], ["w"])], [0], {0: ["x"]}),
-        ([part([NAN], ["w"]), part(["x"], ["w"])], [0], {0: ["x"]}),
-        ([part([None], ["w"]), part([3], ["w"])], [0], {}),
-        ([part([3], ["w"]), part([None], ["w"])], [0], {}),
-        ([part([None], dtype="category"), part([1.5])], [], {}),
-        ([part([NAN], ["w"]), part([None], ["w"])], [0], {0: []}),
-    ],
-)
-def test_parts_without_a_value(
-    parts: list[Schema], categorical: list[int], categories: dict[int, Any]
-) -> None:
-    """The other parts say what the column holds."""
-    for order in itertools.permutations(parts):
-        found = Schema.union(order)
-        assert (found.categorical, found.categories) == (categorical, categories)
-        assert found.empty == []
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ([part([1.5]), part(["x"], dtype="category")], "got categories and numbers in column 'w'"),
-        ([part([3], ["w"]), part(["x"], ["w"])], "got categories and codes in column 'w'"),
-        ([Schema.learn(np.ones((2, 3))), Schema.learn(np.ones((2, 2)))], "got 3 columns and 2"),
-        ([part([3]), Schema.learn(pd.DataFrame({"v": [1]}))], r"got \['w'\] and \['v'\]"),
-    ],
-)
-def test_parts_of_other_types(parts: list[Schema], message: str) -> None:
-    """The message names the column."""
-    with pytest.raises(ValueError, match=f"X must .* in all partitions, {message}"):
-        Schema.union(parts)
 
 
 @pytest.mark.parametrize("asked", [(), ("day",)], ids=["a feature", "a category"])

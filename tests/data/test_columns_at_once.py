@@ -1,7 +1,6 @@
 """Columns of one type are read together: the same matrix, and scores, as column by column."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -131,30 +130,6 @@ def test_a_column_that_is_refused(kind: str) -> None:
     lacking = X.drop(columns=["small"]) if isinstance(X, pd.DataFrame) else X.drop(["small"])
     with pytest.raises(ValueError, match=r"X must have the columns of fit.* lacks \['small'\]\.$"):
         schema.transform(lacking)
-
-
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-def test_scores_of_one_query(booster: str, tmp_path: Path) -> None:
-    """The same bits from frames as from the array, before and after a save, as from all rows."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 6))
-    X[rng.random(X.shape) < 0.1] = NAN
-    X[:, 4:] = rng.integers(0, 5, (400, 2))
-    y, qid = np.nan_to_num(X[:, 0] + (X[:, 4] == 2)) > 0.5, np.repeat(np.arange(20), 20)
-    names = [*"abcdef"]
-    letters = np.array([*"vwxyz"])[X[:, 4].astype(int)]
-    frame = pd.DataFrame(X, columns=names).assign(e=pd.Categorical(letters))
-    ranker = GBRanker(booster=booster, n_estimators=20, n_jobs=1, random_state=0, **PLAIN)
-    numbers = ranker.fit(X, y, qid=qid, categorical_feature=[4]).predict(X)
-    assert len(set(numbers)) > 100
-    assert_array_equal(ranker.fit(frame, y, qid=qid).predict(frame), numbers)
-    ranker.save(tmp_path)
-    for own in (ranker, GBRanker.load(tmp_path)):
-        for chosen in (slice(0, 20), slice(60, 61)):
-            query = frame[chosen]
-            for part in (query, pl.from_pandas(query), pa.Table.from_pandas(query)):
-                assert_array_equal(own.predict(part), numbers[chosen])
-            assert_array_equal(own.predict(query[names[::-1]]), numbers[chosen])
 
 
 def test_xgboost_refuses_what_single_precision_cannot_hold() -> None:

@@ -88,29 +88,6 @@ def test_documents_with_a_label() -> None:
     assert documents().with_label(None, "a test")[0].labels.keys() == {"m", "n"}
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("y", -1.0, "y must be at least 0, got -1.0 in row 7"),
-        ("sample_weight", -1.0, "sample_weight must be at least 0 .* got -1.0 at index 7"),
-        ("init_score", np.nan, "init_score must be finite, got nan in row 7"),
-        ("init_score", 1e31, "init_score must be at most 1e.30 in size, got 1e.31 in row 7"),
-        ("position", 0.5, "position must hold integers of at least 1, got 0.5 in row 7"),
-    ],
-)
-def test_wrong_columns(name: str, value: float, message: str) -> None:
-    """The error has the first row; of a validation set, its place."""
-    wrong = np.where(N == 7, value, np.abs(COLUMNS.get(name, Y)))
-    columns: dict[str, Any] = {"y": Y, "queries": QUERIES, name: wrong}
-    with pytest.raises(ValueError, match=message):
-        Documents.checked(X, **columns)
-    if name in ("y", "init_score"):
-        valid: dict[str, Any] = {"eval_set": [(X, wrong if name == "y" else Y)], "eval_qid": [QID]}
-        valid |= {"eval_init_score": [wrong]} if name == "init_score" else {}
-        with pytest.raises(ValueError, match=rf"^eval_set\[0\]: {message}"):
-            GBRanker().fit(X, Y, qid=QID, **valid)
-
-
 def test_arguments_of_a_fit() -> None:
     """What `arguments` gives makes the same documents again; lists have an entry for each set."""
     train, valid = (part.arguments() for part in documents(position=None).split(0.3, seed=0))

@@ -83,22 +83,3 @@ def test_a_label_of_minus_one_is_said_to_be_unjudged() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_labels_by_name({"m": [1.5, np.nan, 0]}, 3)
-
-
-def test_labels_and_weights_that_a_split_loses() -> None:
-    one_query = np.where(QID == 4, Y, np.nan)
-    for params in ({}, {"eval_metric": "ndcg[m]"}):
-        ranker = _ranker(validation_fraction=0.3, random_state=0, **params)
-        message = r"validation_fraction must leave documents judged by labels\['m'\]"
-        with pytest.raises(ValueError, match=message):
-            ranker.fit(X, Y, qid=QID, labels={"m": one_query})
-    with pytest.raises(ValueError, match="validation_fraction must leave documents of positive"):
-        ranker.fit(X, Y, qid=QID, query_weight=np.arange(20) == 4)
-    weights = {"sample_weight": QID == 1, "query_weight": np.arange(20) == 2}
-    with pytest.raises(
-        ValueError, match="sample_weight times query_weight must have a positive entry"
-    ):
-        _ranker().fit(X, Y, qid=QID, **weights)
-    valid = {"eval_set": [(X, Y)], "eval_qid": [QID], "labels": {"m": Y}}
-    with pytest.raises(ValueError, match=r"eval_set\[0\]: labels\['m'\] must have a document"):
-        _ranker(eval_metric="ndcg[m]").fit(X, Y, qid=QID, **valid, eval_labels=[{"m": Y * np.nan}])

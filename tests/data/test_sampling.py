@@ -8,13 +8,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank.data.ids import key_of
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import (
-    document_keys,
-    query_keys,
-    query_noise,
-    row_keys,
-    sampled,
-)
+from gbrank.data.sampling import document_keys, query_keys, query_noise, row_keys, sampled
 
 QID = np.repeat(["a", "b", "c", "d"], [5, 1, 30, 14])
 

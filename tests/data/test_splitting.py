@@ -16,19 +16,14 @@ from sklearn.model_selection import (
     cross_validate,
 )
 
-from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic, query_train_test_split
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic
 from gbrank.evaluation import QueryKFold, QueryTimeSeriesSplit
 
 X, Y, QID = make_cubic(24, n_documents=10, n_features=4, random_state=0)
 NAMES = np.array([f"query {number}" for number in QID])
 RANKERS = [
     GBRanker(
-        "lambda:ndcg",
-        n_estimators=4,
-        num_leaves=6,
-        min_child_samples=5,
-        random_state=0,
-        n_jobs=1,
+        "lambda:ndcg", n_estimators=4, num_leaves=6, min_child_samples=5, random_state=0, n_jobs=1
     ),
     LinearRanker("ranknet", n_steps=1),
     SLAMPerceptron(),
@@ -97,25 +92,3 @@ def test_groups_besides_queries() -> None:
     for splitter in (QueryKFold(3), QueryTimeSeriesSplit(2)):
         with pytest.raises(ValueError, match=r"\.split needs qid="):
             next(splitter.split(X, Y, qid=QID, groups=QID))
-
-
-def test_too_few_queries() -> None:
-    """An error that names them, with scikit-learn's reason, at the first split."""
-    for splitter, reason in (
-        (QueryKFold(25), "n_splits=25 greater than"),
-        (QueryTimeSeriesSplit(24), "folds=25 greater than"),
-    ):
-        with pytest.raises(ValueError, match=rf"qid must have more queries .*{reason}.* got 24"):
-            next(splitter.split(X, qid=QID))
-
-
-def test_what_cannot_be_split_is_named() -> None:
-    """The argument, before scikit-learn looks at it."""
-    for arrays, qid, message in [
-        ((X, None), QID, r"^arrays\[1\] must have one row per entry of qid, .*, got None"),
-        ((X,), "qid", r"^qid must have one dimension, got shape \(\)"),
-        ((X,), set(QID), r"^qid must have one dimension"),
-        ((X[:3],), [7, 7, 7], "^qid must have at least two queries to split, got 1"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            query_train_test_split(*arrays, qid=qid)

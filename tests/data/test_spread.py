@@ -95,27 +95,16 @@ def test_units_of_schedules() -> None:
 def test_recorded_by_the_ranker() -> None:
     """What was used, in score units; the same on both boosters' first rounds."""
     X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    given: dict[str, Any] = {"sigma": constant(0.5, unit="spread"), "init": "zero", "num_leaves": 4}
     for booster in ("lightgbm", "xgboost"):
-        made = GBRanker(
-            "approx:ndcg",
-            sigma=constant(0.5, unit="spread"),
-            init="zero",
-            booster=booster,
-            n_estimators=4,
-            num_leaves=4,
-            random_state=0,
-        ).fit(X, y, qid=qid)
+        before, made = (
+            GBRanker("approx:ndcg", booster=booster, n_estimators=n, random_state=0, **given).fit(
+                X, y, qid=qid
+            )
+            for n in (1, 4)
+        )
         assert made.sigmas_[0] == 0.5
         assert len(set(made.sigmas_)) == 4
-        before = GBRanker(
-            "approx:ndcg",
-            sigma=constant(0.5, unit="spread"),
-            init="zero",
-            booster=booster,
-            n_estimators=1,
-            num_leaves=4,
-            random_state=0,
-        ).fit(X, y, qid=qid)
         spread = spread_within_queries(before.predict(X), Queries.from_qid(qid))
         assert made.sigmas_[1] == pytest.approx(0.5 * spread, rel=1e-5)
 
