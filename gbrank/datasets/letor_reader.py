@@ -34,7 +34,7 @@ _TOKEN = re.compile(rb"\S+")
 _INDEX = re.compile(rb"0*([1-9][0-9]{0,9})")
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
-_MISSING = re.compile(rb"[+-]?nan", re.IGNORECASE)
+_MISSING = re.compile(rb"(?i:[+-]?nan)|NULL")
 _UNDERSCORE = re.compile(rb"^[^#\n]*[0-9]_[0-9]", re.MULTILINE)  # which Python drops in numbers
 
 
@@ -80,7 +80,7 @@ def read_letor(
     Returns
     -------
     X : ndarray of float64, shape (n_documents, n_features), or scipy.sparse.csr_matrix
-        Features; 0 where the file has none, NaN where it says ``nan``.
+        Features; 0 where the file has none, NaN where it says ``nan`` or, as MQ2007 does, ``NULL``.
     y : ndarray of float64, shape (n_documents,)
         Labels.
     qid : ndarray of int64 or str, shape (n_documents,)
@@ -141,7 +141,8 @@ class Letor:
             token = _TOKEN.match(self._data, nul)
             raise self._fault(nul, "text without NUL bytes", token[0] if token else b"")
         try:
-            X, self.labels = load_svmlight_file(io.BytesIO(self._data), zero_based=False)
+            numbers = io.BytesIO(self._data.replace(b":NULL", b":nan"))
+            X, self.labels = load_svmlight_file(numbers, zero_based=False)
         except (ValueError, OverflowError):
             self._check_lines(limit)
             raise
@@ -239,7 +240,7 @@ class Letor:
             last = index
             if not _MISSING.fullmatch(value):
                 at = token.end() - len(value)
-                self._check_number(at, value, "a finite number or nan")
+                self._check_number(at, value, "a finite number, nan or NULL")
 
     def _check_number(self, at: int, text: bytes, form: str) -> None:
         if not _NUMBER.fullmatch(text):

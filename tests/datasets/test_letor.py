@@ -183,6 +183,15 @@ def test_nan_in_any_case_is_a_missing_value(scratch: Path, text: str) -> None:
     assert np.isnan(read_numbers(scratch, [text])[0])
 
 
+def test_null_is_a_missing_value(file: WriteFile) -> None:
+    """As MQ2007 writes it; queries and comments of this name stay as they are."""
+    path = file("1 qid:NULL 1:NULL 2:0.5 3:NULL # a:NULL\n0 qid:2 2:NULL\n")
+    X, _, qid, comments = read_letor(path, comments=True)
+    assert_same_bits(X, np.array([[np.nan, 0.5, np.nan], [0, np.nan, 0]]))
+    assert (qid.tolist(), comments) == (["NULL", "2"], ["a:NULL", ""])
+    assert np.isnan(read_letor(path, sparse=True)[0].data).tolist() == [True, False, True, True]
+
+
 def test_labels_are_rounded_as_python_rounds_them(file: WriteFile) -> None:
     texts = ["0.1", "0.30000000000000004", "-1e-30", "3"]
     _, y, _ = read_letor(file("".join(f"{text} qid:1 1:0.12345678901234567\n" for text in texts)))
@@ -254,19 +263,22 @@ def test_queries_are_integers_if_all_are_and_text_otherwise(
         ),
         ("1 qid:1 3:1 3:1", 1, 13, "an index above 3", "3:1"),
         ("1 qid:1 3:1 2:1", 1, 13, "an index above 3", "2:1"),
-        ("1 qid:1 3:", 1, 11, "a finite number or nan", ""),
-        ("1 qid:1 3: 4:1", 1, 11, "a finite number or nan", ""),
-        ("1 qid:1 3:4:5", 1, 11, "a finite number or nan", "4:5"),
-        ("1 qid:1 3:-inf", 1, 11, "a finite number or nan", "-inf"),
-        ("1 qid:1 3:Infinity", 1, 11, "a finite number or nan", "Infinity"),
-        ("1 qid:1 3:nano", 1, 11, "a finite number or nan", "nano"),
-        ("1 qid:1 3:na", 1, 11, "a finite number or nan", "na"),
-        ("1 qid:1 3:0x10", 1, 11, "a finite number or nan", "0x10"),
-        ("1 qid:1 3:1.2.3", 1, 11, "a finite number or nan", "1.2.3"),
-        ("1 qid:1 3:1e+", 1, 11, "a finite number or nan", "1e+"),
-        ("1 qid:1 3:1,5", 1, 11, "a finite number or nan", "1,5"),
+        ("1 qid:1 3:", 1, 11, "a finite number, nan or NULL", ""),
+        ("1 qid:1 3: 4:1", 1, 11, "a finite number, nan or NULL", ""),
+        ("1 qid:1 3:4:5", 1, 11, "a finite number, nan or NULL", "4:5"),
+        ("1 qid:1 3:-inf", 1, 11, "a finite number, nan or NULL", "-inf"),
+        ("1 qid:1 3:Infinity", 1, 11, "a finite number, nan or NULL", "Infinity"),
+        ("1 qid:1 3:nano", 1, 11, "a finite number, nan or NULL", "nano"),
+        ("1 qid:1 3:NULLS", 1, 11, "a finite number, nan or NULL", "NULLS"),
+        ("1 qid:1 3:null", 1, 11, "a finite number, nan or NULL", "null"),
+        ("NULL qid:1 1:1", 1, 1, "a finite number as label", "NULL"),
+        ("1 qid:1 3:na", 1, 11, "a finite number, nan or NULL", "na"),
+        ("1 qid:1 3:0x10", 1, 11, "a finite number, nan or NULL", "0x10"),
+        ("1 qid:1 3:1.2.3", 1, 11, "a finite number, nan or NULL", "1.2.3"),
+        ("1 qid:1 3:1e+", 1, 11, "a finite number, nan or NULL", "1e+"),
+        ("1 qid:1 3:1,5", 1, 11, "a finite number, nan or NULL", "1,5"),
         ("1 qid:1 3:-1e309", 1, 11, "a number within the range of float64", "-1e309"),
-        ("# ok\n\n1 qid:1 1:2 # ok\n2\tqid:1  1:x", 4, 12, "a finite number or nan", "x"),
+        ("# ok\n\n1 qid:1 1:2 # ok\n2\tqid:1  1:x", 4, 12, "a finite number, nan or NULL", "x"),
         ("1 qid:1 1:1\r\n1 qid:ä b:1\r\n", 2, 9, "<index>:<value> with an index", "b:1"),
         ("1 qid:1 1:1e999\n1 qid:1 x:1\n", 1, 11, "a number within the range", "1e999"),
         ("1 qid:1 x:1\n1 qid:1 1:1e999\n", 1, 9, "<index>:<value> with an index", "x:1"),
