@@ -84,7 +84,7 @@ def predict(
         raise ArgumentError("docid", "must be given with tables only", file)
     ranker = load(model)
     documents = reader.read_to_score(file, ranker._schema, format == "trec")
-    scores = np.asarray(ranker.predict(documents.X))
+    scores = np.asarray(ranker._predicted(documents.X, documents.qid))
     if is_table(output):
         if format == "trec":
             raise ArgumentError("format", f"must be scores for a table, {output}", "trec")
@@ -199,7 +199,7 @@ def _judged(
     if scores is not None:
         return data, read_numbers(scores, "scores", mask)
     if not Path(str(model)).is_file():
-        return data, ranker.predict(data.X)
+        return data, ranker._predicted(data.X, data.arguments()["qid"])
     from gbrank.evaluation.scorable import scores_from  # needs all boosters
 
     return data, scores_from(ranker, data.X, qid=data.arguments()["qid"])

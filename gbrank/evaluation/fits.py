@@ -22,7 +22,7 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.evaluation.dataset import Dataset
-from gbrank.evaluation.scorable import own_columns
+from gbrank.evaluation.scorable import own_columns, predicted
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
 
@@ -178,5 +178,5 @@ def taken_by(ranker: Any, arguments: dict[str, Any], queries: Sequence[Queries])
 
 def scores_on(ranker: Any, rows: Documents) -> Vector:
     """Return a ranker's scores of rows, with initial scores, which are not part of it."""
-    scores: Vector = ranker.predict(own_columns(ranker, rows.X))
+    scores: Vector = predicted(ranker, rows.X, rows.arguments()["qid"])
     return scores if rows.init_score is None else scores + rows.init_score

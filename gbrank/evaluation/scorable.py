@@ -91,8 +91,14 @@ def scores_from(
     elif hasattr(scores, "predict"):
         if X is None:
             raise ArgumentError("X", "must be given for a model to predict scores", "None")
-        scores = scores.predict(own_columns(scores, X))
+        scores = predicted(scores, X, qid, group)
     return check_scores(scores, n)
+
+
+def predicted(model: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
+    """Return the scores of rows by a model, which is told the queries if it is of gbrank."""
+    X = own_columns(model, X)
+    return model._predicted(X, qid, group) if isinstance(model, BaseRanker) else model.predict(X)
 
 
 def n_rows(X: Any) -> int:

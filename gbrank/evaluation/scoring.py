@@ -10,6 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from gbrank.common.checks import queries_needed
 from gbrank.data.queries import QueryWeights
+from gbrank.evaluation.scorable import predicted
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
 
@@ -33,7 +34,7 @@ class Scorer:
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
         weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        return self.measure(y, estimator.predict(X), qid=qid, **weights, X=X)
+        return self.measure(y, predicted(estimator, X, qid), qid=qid, **weights, X=X)
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Return the metadata that the scorer requests: queries and weights."""

@@ -96,6 +96,10 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray, shape (n_documents,)
         """
 
+    def _predicted(self, X: TableLike, qid: Ids | None, group: Any = None) -> Vector:
+        """Return the score of each row, for rankers whose scores depend on queries, too."""
+        return self.predict(X)
+
     @abstractmethod
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
@@ -123,7 +127,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray of int64, shape (n_documents,)
             Equal scores take the order of the rows.
         """
-        scores = np.asarray(self.predict(X))
+        scores = np.asarray(self._predicted(X, qid, group))
         queries = Queries.resolve(len(scores), qid, group)
         best_first = np.lexsort((-scores, queries.index))
         ranks = np.empty(len(scores), dtype=np.int64)
@@ -169,7 +173,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         from gbrank.measures import judges
         from gbrank.measures.measure import bind_to_rows
 
-        scores = np.asarray(self.predict(X))
+        scores = np.asarray(self._predicted(X, qid, group))
         queries = Queries.resolve(len(scores), qid, group)
         measure = self._measures()[0]
         placed = measure.with_positions(self._schema)

@@ -1,4 +1,4 @@
-"""The features of linear rankers: numbers, none missing, and their weighted sum."""
+"""The features of linear rankers: numbers, none missing, their z-scores, and weighted sum."""
 
 from dataclasses import replace
 
@@ -6,15 +6,29 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.common.argument_error import found_in
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features
+from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 
 
 def weighted_sum(X: Features, coef: Vector) -> Vector:
     """Return the score of each row: its features times weights."""
     return np.asarray(_complete(X) @ coef)
+
+
+def z_scores(X: Features, queries: Queries) -> Matrix:
+    """Return z-scores by query; a missing value is 1 below the lowest, 0 where all are missing."""
+    result = np.empty(X.shape)
+    for rows in np.split(queries.order, queries.offsets[1:-1]):
+        numbers = as_dense(X[rows]).astype(np.float64)
+        known = np.ma.masked_array(numbers, np.isnan(numbers))
+        deviations, spread = known - known.mean(axis=0), known.std(axis=0).filled(0.0)
+        scores = deviations / np.where(spread > 0, spread, 1.0)
+        lowest = np.broadcast_to(scores.min(axis=0).filled(1.0), numbers.shape)
+        result[rows] = np.where(np.isnan(numbers), lowest - 1.0, scores.data)
+    return result
 
 
 def learn_numbers(X: object) -> Schema:
@@ -30,10 +44,13 @@ def learn_numbers(X: object) -> Schema:
     return schema
 
 
-def with_numbers(schema: Schema, documents: Documents, place: int | None = None) -> Documents:
+def with_numbers(
+    schema: Schema, documents: Documents, place: int | None = None, by_query: bool = False
+) -> Documents:
     """Return documents with complete features in place of their table; of a validation set."""
     with found_in("" if place is None else f"eval_set[{place}]: "):
-        return replace(documents, X=_complete(schema.transform(documents.X)))
+        X = schema.transform(documents.X)
+        return replace(documents, X=z_scores(X, documents.queries) if by_query else _complete(X))
 
 
 def _complete(matrix: Features) -> Features:
@@ -43,6 +60,7 @@ def _complete(matrix: Features) -> Features:
         first = int(np.argmax(np.isnan(entries.data)))
         raise ValueError(
             f"X must not hold NaN for a linear ranker, got it in row {entries.row[first]}, column "
-            f"{entries.col[first]}. Fill it in, for example by sklearn.impute.SimpleImputer."
+            f"{entries.col[first]}. Fill it in, for example by sklearn.impute.SimpleImputer; "
+            "LinearRanker(by_query=True) ranks what is missing last."
         )
     return matrix.astype(np.float64, copy=False)

@@ -16,7 +16,7 @@ from gbrank.common.checks import check_choice, check_finite, check_jobs, check_v
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Documents
-from gbrank.data.queries import QueryWeights
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.fit.arguments import (
     Ids,
     TableLike,
@@ -30,7 +30,7 @@ from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_equal_rows
 from gbrank.fit.rounds import Callback, EvalsResult, History, Stopping, check_callbacks
 from gbrank.linear import solvers
-from gbrank.linear.features import learn_numbers, with_numbers
+from gbrank.linear.features import learn_numbers, weighted_sum, with_numbers, z_scores
 from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
@@ -49,6 +49,7 @@ class FittedSteps(FittedWeights, FittedRounds):
     """Results of a fit of a LinearRanker."""
 
     init_coef: Vector = saved(vector_of)
+    by_query: bool = saved(bool)
 
 
 @explains_parameters
@@ -61,7 +62,8 @@ class LinearRanker(LinearModel[FittedSteps]):
     each time from the last minimum; w0 is that regression too, unless `center` says otherwise. With
     ``solver="sgd"`` it is ApproxRank's: a step is a pass over the shuffled queries, one by one.
 
-    Features should be of similar scale; there is no intercept, which no ranking depends on.
+    Features should be of similar scale, as `by_query` makes them; there is no intercept, which no
+    ranking depends on.
 
     Parameters
     ----------
@@ -96,6 +98,10 @@ class LinearRanker(LinearModel[FittedSteps]):
         "cg" goes on to the next sigma when no derivative is larger.
     learning_rate : float
         Length of a step of "sgd".
+    by_query : bool
+        Whether to take z-scores of the features within each query. A missing value (NaN), as of a
+        document that a retriever has not found, is then 1 below the lowest of its query, and
+        `predict` needs the queries.
     eval_metric : str, Measure, callable, or sequence of them
         What is measured after each step, on training and validation data; the first decides
         early stopping and is `score`.
@@ -144,6 +150,7 @@ class LinearRanker(LinearModel[FittedSteps]):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
 
     _makes: ClassVar[type[FittedSteps]] = FittedSteps
 
@@ -160,6 +167,7 @@ class LinearRanker(LinearModel[FittedSteps]):
     max_iter: int = Integer(200, low=1)
     tol: float = Real(1e-5, 0)
     learning_rate: float = Real(0.01, 0, open_low=True)
+    by_query: bool = Boolean(False)
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
     early_stopping_rounds: int | None = Integer(None, low=1)
     random_state: int | np.random.RandomState | None = Parameter(None, check_seed)
@@ -191,7 +199,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features, none missing.
+            Features, none missing unless `by_query` is set.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights. Weights that differ within a query need "sgd", or the objective
             "regression": "cg" minimises one loss per query.
@@ -224,6 +232,33 @@ class LinearRanker(LinearModel[FittedSteps]):
         valid = validation_documents(eval_set, eval_qid=eval_qid, eval_group=eval_group)
         return self._publish(self._taken()._descend(train, valid, callbacks))
 
+    def predict(self, X: TableLike, qid: Ids | None = None, *, group: Any = None) -> Vector:
+        """Return the score of each row; higher ranks earlier within its query.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features, none missing unless `by_query` is set.
+        qid, group : optional
+            The queries, as for `fit`; needed where `by_query` is set: ``group=[len(X)]`` for a
+            single list.
+
+        Returns
+        -------
+        ndarray, shape (n_documents,)
+        """
+        fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        features = fitted.schema.transform(X)
+        if not fitted.by_query:
+            return weighted_sum(features, fitted.coef)
+        if qid is None and group is None:
+            demand = "must say which rows are of one query, as by_query is set; or pass group="
+            raise ArgumentError("qid", demand, "None")
+        return z_scores(features, Queries.resolve(features.shape[0], qid, group)) @ fitted.coef
+
+    def _predicted(self, X: TableLike, qid: Ids | None, group: Any = None) -> Vector:
+        return self.predict(X, qid, group=group)
+
     def _descend(
         self, train: Documents, valid: list[Documents], callbacks: Sequence[Callback] | None
     ) -> FittedSteps:
@@ -234,8 +269,8 @@ class LinearRanker(LinearModel[FittedSteps]):
         called = check_callbacks(callbacks)
         measures = self._measures()
         schema = learn_numbers(train.X)
-        rows = with_numbers(schema, train)
-        judged = [with_numbers(schema, part, i) for i, part in enumerate(valid)]
+        rows = with_numbers(schema, train, by_query=self.by_query)
+        judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
         warn_of_equal_rows(rows)
         stopping = self._stopping(n_steps, bool(valid))
         judges = judges_of(measures, rows, judged, schema, n_jobs, stopping, training=True)
@@ -264,6 +299,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             schema=schema,
             coef=descent.coefs[history.best_round],
             init_coef=start,
+            by_query=self.by_query,
             **history.published(descent.sigma_of_round),
         )
 
