@@ -107,7 +107,8 @@ class GBRanker(ExplainedRanker):
     baseline : str or int, optional
         A column of numbers whose largest values rank first, by position or name, such as "bm25", or
         "f3" for feature 3 of a LETOR file: a fit warns where it, or the best single feature, ranks
-        the validation queries no worse than the ranker.
+        the validation queries no worse than the ranker. Without validation queries, three more fits
+        compare it with rankers of two thirds of the training queries on the other third.
     random_state : int, RandomState or None
         Seed of all sampling.
     n_jobs : int, optional

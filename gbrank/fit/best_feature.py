@@ -115,13 +115,16 @@ def baseline_column(ranker: BoostedRanker, schema: Schema) -> int | None:
 def warn_if_behind(
     ranker: BoostedRanker, schema: Schema, rows: Documents, judged: Documents, scores: Vector
 ) -> None:
-    """Warn where a feature, or the baseline, ranks judged queries no worse than scores do."""
+    """Warn where a feature, or the baseline, ranks judged queries no worse than scores do.
+
+    Of the training queries themselves, by scores in folds, the baseline only.
+    """
     if is_part() or n_workers() > 1:
         return
     measure = ranker._measures()[0].with_positions(schema)
     judge = bind_to_rows(measure, judged, ranker.n_jobs)
     values = judge.per_query(scores)[judge.queries]
-    best = best_feature(schema, rows, judged, measure)
+    best = None if judged is rows else best_feature(schema, rows, judged, measure)
     features = {} if best is None else {(best.column, best.sign): best}
     baseline = baseline_column(ranker, schema)
     if baseline is not None:
@@ -131,8 +134,10 @@ def warn_if_behind(
         mean, low, high = (round(end, 4) + 0.0 for end in ends)  # no −0
         if mean >= 0:
             end = "largest" if each.sign > 0 else "smallest"
+            where = "training queries, in folds," if judged is rows else "validation queries"
             warn_user(
-                f"{each.name!r} alone, {end} first, ranks the validation queries no worse than the "
+                f"{each.name!r} alone, {end} first, ranks the {where} no worse than the "
                 f"ranker: its {measure} less the ranker's is {mean:+.4f}, with a 95% interval from "
-                f"{low:+.4f} to {high:+.4f}."
+                f"{low:+.4f} to {high:+.4f}. Keep the column until more labels, or other features, "
+                "put the ranker ahead of it."
             )

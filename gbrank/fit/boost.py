@@ -1,5 +1,6 @@
 """A fit of trees, from its documents to what it makes."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import copy
@@ -13,13 +14,14 @@ from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import GradientFunction, State
 from gbrank.clicks import PositionReport
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
+from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import refuse_zero_weights
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
@@ -29,13 +31,15 @@ from gbrank.fit.defaults import chosen_trees
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.gradients import derivatives_by_round
-from gbrank.fit.interrupted import as_part, kept
+from gbrank.fit.interrupted import as_part, is_part, kept
 from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_equal_rows
 from gbrank.fit.multiplier import Multiplier, own_multipliers, refuse_training_data
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, History, check_callbacks, stopping_of
 from gbrank.fit.start import needs_regression, regression_of, with_features, with_scores
 from gbrank.objectives.objective_registry import get_objective
+
+FOLDS = 3  # of the training queries, where no others judge the baseline
 
 
 def boost(
@@ -57,6 +61,9 @@ def boost(
     if saved.file is not None:
         saved.expect(fit_hashes(ranker, schema, documents))
     train, *valid = _set_aside(ranker, documents, settings.seed)
+    if ranker.baseline is not None and not valid and not is_part():
+        scores = _scores_in_folds(ranker, settings, schema, train)
+        warn_if_behind(ranker, schema, train, train, scores)
     return grow(ranker, settings, schema, train, valid, saved, called)
 
 
@@ -70,7 +77,7 @@ def grow(
     callbacks: Sequence[Callback] = (),
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
-    hook, multipliers = _hook(ranker, train)
+    hook, multipliers = hook_of(ranker, train)
     derivatives = derivatives_by_round(hook, ranker, train, settings.seed)
     TRAINERS[ranker.booster].check(settings, schema)
     start, (train, *valid) = _started(ranker, schema, [train, *valid])
@@ -102,13 +109,13 @@ def grow(
         position_bias=biases,
         position_report=positions,
         progress=hook.stages[-1].progress(history.best_round),
-        data=_sizes(train, valid),
+        data=sizes_of(train, valid),
         **chosen,
         **history.published(hook.sigma_of_round),
     )
 
 
-def _hook(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list[Multiplier]]:
+def hook_of(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list[Multiplier]]:
     """Return the hook of the objective, and the multipliers in it, which are this fit's alone."""
     objective, multipliers = own_multipliers(get_objective(ranker.objective))
     hook = GradientHook(
@@ -214,11 +221,33 @@ def _set_aside(
         return documents
     if ranker.validation_fraction is not None:
         return documents[0].split(ranker.validation_fraction, seed)
-    for name in ("early_stopping_rounds", "baseline"):
-        if getattr(ranker, name) is not None:
-            demand = "needs validation data: pass eval_set=, or set validation_fraction"
-            raise ArgumentError(name, demand)
+    if ranker.early_stopping_rounds is not None:
+        demand = "needs validation data: pass eval_set=, or set validation_fraction"
+        raise ArgumentError("early_stopping_rounds", demand)
     return documents
+
+
+def _scores_in_folds(
+    ranker: BoostedRanker, settings: TreeSettings, schema: Schema, train: Documents
+) -> Vector:
+    """Return the scores of each third of the queries by a ranker of the other two."""
+    fold = query_noise(query_keys(train.queries.ids), settings.seed, 0).argsort().argsort() % FOLDS
+    if len(fold) < FOLDS:
+        demand = f"needs validation data, or {FOLDS} training queries, which take their place"
+        raise ArgumentError("baseline", demand, f"{len(fold)}")
+    scores, threads = np.empty(len(train.y)), usable_threads(ranker.n_jobs)
+    for mask in [fold == number for number in range(FOLDS)]:
+        rest, judged = train.take_queries(~mask), train.take_queries(mask)
+        with found_in("baseline, in a fold of the training queries: "), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the whole fit says, too
+            fitted = as_part(partial(grow, ranker, settings, schema, rest, [], Checkpoint()))
+            models = [fitted.model]
+            if needs_regression(ranker, train):
+                models.append(fitted.init._fitted.model)
+            parts = [model.predict(judged.X, schema, threads) for model in models]
+            start = 0.0 if judged.init_score is None else judged.init_score
+            scores[mask[train.queries.index]] = start + sum(parts)
+    return scores
 
 
 def _started(
@@ -257,7 +286,7 @@ def _final_scores(
     return scores
 
 
-def _sizes(train: Documents, valid: Sequence[Documents]) -> dict[str, dict[str, int]]:
+def sizes_of(train: Documents, valid: Sequence[Documents]) -> dict[str, dict[str, int]]:
     """Return how many documents and queries there are in each set, of all workers."""
     parts = {"train": train, **{f"valid_{i}": part for i, part in enumerate(valid)}}
     return {

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_array_equal
 from scipy import stats
 
 from gbrank import NDCG, GBRanker, Queries, get_measure, report
 from gbrank.data.documents import Documents
+from gbrank.data.sampling import query_keys, query_noise
 from gbrank.fit import best_feature
 
 N_QUERIES, SIZE = 60, 12
@@ -196,12 +198,38 @@ def test_baselines_that_are_none(baseline: int | str, error: str) -> None:
         fit(X, baseline=baseline)
 
 
-def test_a_baseline_needs_queries_to_be_judged_on() -> None:
-    """Which the training queries are not."""
-    ranker = GBRanker(n_estimators=1, baseline=0, n_jobs=1)
-    with pytest.raises(ValueError, match="baseline needs validation data: pass eval_set="):
-        ranker.fit(FEATURES, Y, qid=QID)
-    ranker.set_params(validation_fraction=0.5).fit(FEATURES, Y, qid=QID)
+@pytest.mark.parametrize("init", [None, "regression"])
+def test_without_validation_queries_a_baseline_is_compared_in_folds(init: str | None) -> None:
+    """With rankers of the other two thirds; the best feature is not looked for."""
+    X, init_score = np.column_stack([FEATURES, RELEVANCE, RELEVANCE + 1e-3]), 0.1 * FEATURES[:, 0]
+    params: dict[str, Any] = {"n_estimators": 10, "num_leaves": 2, "random_state": 3, "n_jobs": 1}
+    data = {} if init else {"init_score": init_score}
+    with pytest.warns(UserWarning, match=r"^'f4' alone, .* training queries, in folds") as caught:
+        ranker = GBRanker(baseline=4, init=init, **params).fit(X, Y, qid=QID, **data)
+    (text,) = (str(each.message) for each in caught)
+    assert "Keep the column" in text
+    plain = GBRanker(init=init, **params)
+    fold = np.argsort(np.argsort(query_noise(query_keys(np.arange(N_QUERIES)), 3, 0)))[QID] % 3
+    scores = np.zeros(len(Y))
+    for held_out in (fold == number for number in range(3)):
+        part = {name: values[~held_out] for name, values in data.items()}
+        plain.fit(X[~held_out], Y[~held_out], qid=QID[~held_out], **part)
+        scores[held_out] = plain.predict(X[held_out]) + (not init) * init_score[held_out]
+    alone, own = (NDCG(k=10)(Y, values, qid=QID) for values in (RELEVANCE, scores))
+    assert given_lead(caught) == pytest.approx(alone - own, abs=1e-4)
+    assert_array_equal(plain.fit(X, Y, qid=QID, **data).predict(X), ranker.predict(X))
+
+
+@pytest.mark.filterwarnings("error")
+def test_folds_say_nothing_of_a_ranker_that_is_ahead() -> None:
+    """There must be three queries; early stopping needs others."""
+    ranker = GBRanker(n_estimators=60, learning_rate=0.1, random_state=0, n_jobs=1, baseline=0)
+    ranker.fit(FEATURES, Y, qid=QID)
+    few = QID < 2
+    with pytest.raises(ValueError, match=r"baseline needs validation data, or 3 .*, got 2"):
+        ranker.fit(FEATURES[few], Y[few], qid=QID[few])
+    with pytest.raises(ValueError, match="early_stopping_rounds needs validation data"):
+        ranker.set_params(early_stopping_rounds=5).fit(FEATURES, Y, qid=QID)
 
 
 def given_lead(caught: Any) -> float:
