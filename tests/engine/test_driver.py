@@ -4,7 +4,6 @@ import copy
 import gc
 import pickle
 import signal
-import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,7 +18,6 @@ from numpy.testing import assert_array_equal
 
 import reference
 from gbrank import (
-    AP,
     NDCG,
     ApproxRank,
     LambdaRank,
@@ -86,25 +84,6 @@ def test_any_number_of_threads(parts: list[reference.Query], jobs: int) -> None:
         RankNet().bind(labels, queries, n_jobs=jobs).gradients(scores), expected, strict=True
     ):
         assert_array_equal(one, other)
-
-
-def test_callers_on_several_threads() -> None:
-    """One bound objective, called from four threads at once, as Dask or a notebook may do."""
-    data = reference.Data(5)
-    bound = LambdaRank(AP()).bind(data.y, Queries.from_qid(data.qid))
-    expected, results = bound.gradients(data.scores), []
-    threads = [
-        threading.Thread(target=lambda: results.append(bound.gradients(data.scores)))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 4
-    for gradient, curvature in results:
-        assert_array_equal(gradient, expected[0])
-        assert_array_equal(curvature, expected[1])
 
 
 def test_work_arrays_are_kept() -> None:

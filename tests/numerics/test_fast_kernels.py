@@ -152,31 +152,6 @@ def test_row_order(name: str, seed: int, labels: str, tied: bool) -> None:
         assert_same_bits(one[order], other)
 
 
-@pytest.mark.parametrize("name", long_ones(["approx:kendall", "lambda:kendall", *SOME, *BOXED]))
-def test_sum_of_gradients(name: str) -> None:
-    """A constant on all scores changes nothing."""
-    rng = np.random.default_rng(1)
-    gradient, _ = gradients(
-        name, make_labels("graded", 3000, rng), rng.normal(size=3000), 0.1, False
-    )
-    assert abs(gradient.sum()) < 1e-11 * np.abs(gradient).sum()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["approx:ndcg", "approx:ap@4", "approx:kendall", "approx:err"])
-def test_slope_of_the_loss(name: str) -> None:
-    """Central differences, of the swept loss itself."""
-    rng, step, sigma = np.random.default_rng(2), 1e-5, 0.5
-    labels, scores = make_labels("graded", 200, rng), rng.normal(size=200)
-    swept = runner(name, labels, direct=False)
-    gradient, _ = swept.gradients(scores, sigma, 0, np.empty(0))
-    largest = np.abs(gradient).max()
-    for i in range(0, 200, 20):
-        move = step * np.eye(200)[i]
-        slope = (swept.values(scores + move, sigma) - swept.values(scores - move, sigma))[0]
-        assert gradient[i] == pytest.approx(slope / 2 / step, abs=1e-5 * largest)
-
-
 @pytest.mark.parametrize(
     ("name", "grades", "longest"),
     [
