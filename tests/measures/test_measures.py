@@ -1,7 +1,5 @@
 """The compiled measures against enumeration, closed forms, and other people's programs."""
 
-import pickle
-from dataclasses import FrozenInstanceError, fields
 from functools import partial
 from itertools import combinations
 from math import comb
@@ -10,31 +8,16 @@ from typing import Any
 import lightgbm
 import numpy as np
 import pytest
-import pytrec_eval
 import xgboost
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.metrics import dcg_score, ndcg_score
 
 import gbrank
 import reference
 from cases import groups, loop
-from exports import exported
-from gbrank import (
-    AP,
-    DCG,
-    ERR,
-    NDCG,
-    RBP,
-    RR,
-    WTA,
-    Precision,
-    Recall,
-    custom_measure,
-    get_measure,
-)
-from gbrank.measures.pairwise import KendallTau
+from gbrank import AP, DCG, ERR, NDCG, RR, Precision, Recall, custom_measure
 
 every_measure = groups("name, parameters", reference.by_measure(reference.CASES))
 TIES = ("average", "pessimistic", "optimistic", "order")
@@ -157,28 +140,6 @@ def test_scikit_learn(k: int | None, tied: bool) -> None:
         assert_allclose(dcg[query], dcg_score(*args, k=k), rtol=1e-12)
 
 
-def test_trec_eval() -> None:
-    """trec_eval's own C code, every query, with 0 where nothing is relevant."""
-    data = reference.Data(3)
-    own = [np.flatnonzero(data.qid == query) for query in range(len(data.sizes))]
-    judged = {f"q{q}": {f"d{i}": int(data.y[i]) for i in rows} for q, rows in enumerate(own)}
-    run = {f"q{q}": {f"d{i}": float(data.scores[i]) for i in rows} for q, rows in enumerate(own)}
-    pairs = {
-        "map": AP(no_relevant=0),
-        "recip_rank": RR(no_relevant=0),
-        "P_5": Precision(k=5, no_relevant=0),
-        "recall_5": Recall(k=5, no_relevant=0),
-        "ndcg": NDCG(gain="linear", no_relevant=0),
-        "ndcg_cut_10": NDCG(k=10, gain="linear", no_relevant=0),
-    }
-    asked = {"map", "recip_rank", "P.5", "recall.5", "ndcg", "ndcg_cut.10"}
-    theirs = pytrec_eval.RelevanceEvaluator(judged, asked).evaluate(run)
-    for name, measure in pairs.items():
-        expected = [theirs[f"q{q}"][name] for q in range(len(own))]
-        actual = measure.per_query(data.y, data.scores, qid=data.qid)
-        assert_allclose(actual, expected, rtol=1e-9, err_msg=name)
-
-
 def test_lightgbm() -> None:
     """LightGBM's metrics of given scores: a constant feature, so that no tree changes them."""
     data, cuts, history = reference.Data(4), [1, 3, 5, 50], {}
@@ -247,24 +208,6 @@ def test_weighted_mean() -> None:
         assert_allclose(actual, np.average(values[counted], weights=weights[counted]), rtol=1e-12)
 
 
-@pytest.mark.parametrize("weight", [0.1, 10.0])
-@pytest.mark.parametrize("no_relevant", ["skip", 0, 1])
-def test_constant_weights_change_nothing(weight: float, no_relevant: Any) -> None:
-    """LightGBM reports 3.98 here and XGBoost aborts: a weighted mean stays in [0, 1]."""
-    measure = NDCG(k=5, no_relevant=no_relevant)
-    score = partial(measure, [3, 1, 0, 0, 0, 0], [1, 2, 3, 1, 2, 3], group=[3, 3])
-    weighted = score(sample_weight=np.full(6, weight))
-    assert 0 <= weighted <= 1
-    assert_allclose(weighted, score(), rtol=1e-12)
-
-
-def test_every_query_skipped() -> None:
-    """There is no mean of nothing; per query it is NaN."""
-    with pytest.raises(ValueError, match="relevant"):
-        NDCG()([0, 0], [1, 2])
-    assert_array_equal(NDCG().per_query([0, 0], [1, 2]), [np.nan])
-
-
 def test_every_query_of_positive_weight_skipped() -> None:
     """What a query of weight 0 is worth makes no mean either, unless the others count."""
     labels, scores = [0, 0, 1, 0], [1, 2, 3, 4]
@@ -275,183 +218,7 @@ def test_every_query_of_positive_weight_skipped() -> None:
     assert counted == 1
 
 
-@pytest.mark.parametrize("convert", [list, np.float32, np.int8, lambda v: v.repeat(2)[::2]])
-def test_kinds_of_arrays(convert: Any) -> None:
-    """Lists, small types and strided arrays are read alike and left alone."""
-    y, scores = np.array([0, 2, 1, 3]), np.array([4, 2, 2, 1])
-    given_y, given_scores = convert(y), convert(scores)
-    actual = NDCG(k=3)(given_y, given_scores)
-    assert isinstance(actual, float)
-    assert_allclose(actual, reference.tied(partial(reference.ndcg, k=3), y, scores, "average"))
-    assert_array_equal(given_y, y)
-    assert_array_equal(given_scores, scores)
-
-
-# --- Strings and values -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "measure", "canonical"),
-    [
-        ("ndcg", NDCG(), "ndcg"),
-        ("ndcg@10", NDCG(10), "ndcg@10"),
-        ("map", AP(), "ap"),
-        ("map@5", AP(k=5), "ap@5"),
-        ("mrr", RR(), "rr"),
-        ("err@20", ERR(k=20), "err@20"),
-        ("p@5", Precision(k=5), "precision@5"),
-        ("recall@10", Recall(k=10), "recall@10"),
-        ("wta", WTA(), "wta"),
-        ("rbp", RBP(), "rbp"),
-        ("kendall", KendallTau(), "kendall"),
-    ],
-)
-def test_strings(text: str, measure: Any, canonical: str) -> None:
-    """Names and aliases parse, and print as they were asked; the measure, as its own name."""
-    assert gbrank.get_measure(text) == measure
-    assert str(gbrank.get_measure(text)) == text
-    assert str(measure) == canonical
-
-
-def test_names_as_they_were_asked() -> None:
-    """Results, hooks, comparisons and copies keep the alias; options are written one way."""
-    assert str(pickle.loads(pickle.dumps(gbrank.get_measure("p(k=5,ties='average')")))) == "p@5"
-    ranker = gbrank.GBRanker("lambda:map", n_estimators=1, eval_metric=["mrr", AP()], n_jobs=1)
-    X, y, qid = gbrank.make_cubic(9, n_documents=10, n_features=3, random_state=0)
-    ranker.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
-    assert list(ranker.evals_result_["valid_0"]) == ["mrr", "ap"]
-    assert gbrank.get_objective("lambda:map") == gbrank.get_objective("lambda:ap")
-    reported = gbrank.lightgbm_feval("map", "p@5")(y, y, None, [10] * 9)
-    assert [name for name, *_ in reported] == ["map", "p@5"]
-
-
-PARAMETERS: dict[str, st.SearchStrategy[Any]] = {
-    "k": st.one_of(st.none(), st.integers(1, 1000)),
-    "gain": st.one_of(st.sampled_from(["exp2", "linear"]), st.just((0, 1, 3.5, 7))),
-    "discount": st.sampled_from(["log2", "letor", "reciprocal", "flat", "linear"]),
-    "threshold": st.floats(0.001, 8),
-    "max_grade": st.floats(0.001, 8),
-    "p": st.floats(0.01, 0.99),
-    "ties": st.sampled_from(TIES),
-    "no_relevant": st.sampled_from(["skip", 0, 1]),
-    "label": st.text(st.characters(exclude_characters="[]", exclude_categories=["Cs"])).filter(
-        str.strip
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(st.data())
-@settings(max_examples=25, deadline=None)
-def test_round_trips(name: str, data: st.DataObject) -> None:
-    """str parses back, repr evaluates back, pickles load back, equal measures hash alike."""
-    kind = getattr(gbrank, name)
-    chosen = [field.name for field in fields(kind) if data.draw(st.booleans())]
-    measure = kind(**{field: data.draw(PARAMETERS[field]) for field in chosen})
-    for copy in (
-        gbrank.get_measure(str(measure)),
-        eval(repr(measure), exported()),
-        pickle.loads(pickle.dumps(measure)),
-    ):
-        assert copy == measure
-        assert hash(copy) == hash(measure)
-        assert type(copy) is kind
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_measures_are_immutable(name: str) -> None:
-    measure = getattr(gbrank, name)()
-    with pytest.raises(FrozenInstanceError):
-        measure.ties = "order"
-    assert measure != getattr(gbrank, name)(ties="order")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        *((f"ndcg@{k}", "k") for k in ("0", "-1", "x", "", "2.5")),
-        ("wta@3", "wta"),
-        ("ndgc@10", "ndcg"),
-        ("nonsense", "(?s)ap.*rbp.*wta"),
-    ],
-)
-def test_bad_strings(text: str, message: str) -> None:
-    """Nothing is guessed; for an unknown name there is the nearest, and a list of all."""
-    with pytest.raises(ValueError, match=message):
-        gbrank.get_measure(text)
-
-
-# --- Bad input --------------------------------------------------------------------------------
-
-GOOD: dict[str, Any] = {"y": [1, 0, 2, 0], "scores": [4, 3, 2, 1]}
-
-
-@pytest.mark.parametrize(
-    ("measure", "changed", "message"),
-    [
-        (NDCG(), {"scores": [1, 2, 3]}, "scores"),
-        (NDCG(), {"y": [], "scores": []}, "."),
-        (NDCG(), {"y": [1, 0, np.inf, 0]}, "row 2"),
-        (AP(), {"scores": [0, 1, 2, np.nan]}, "row 3"),
-        (AP(), {"y": [np.nan, 1, 2, 3]}, "row 0"),
-        (RR(), {"y": [1, -1, 0, 0]}, "row 1"),
-        (NDCG(), {"y": [[1, 0], [2, 0]]}, "shape|dimension"),
-        (NDCG(), {"qid": [1, 1, 2]}, "qid"),
-        (NDCG(), {"group": [2, 1]}, "4"),
-        (NDCG(), {"group": [4, 0]}, "empty|document"),
-        (NDCG(), {"group": [4], "qid": [1, 1, 1, 1]}, "group.*qid|qid.*group"),
-        (NDCG(), {"sample_weight": [1, 1]}, "per document"),
-        (NDCG(), {"group": [2, 2], "query_weight": [1, 1, 1, 1]}, "per query"),
-        (NDCG(), {"sample_weight": [1, -1, 1, 1]}, "sample_weight"),
-        (NDCG(), {"query_weight": [np.nan]}, "query_weight"),
-        (NDCG(), {"sample_weight": [0, 0, 0, 0]}, "weight"),
-        (NDCG(), {"y": [2000, 0, 0, 0]}, "2000"),
-        (ERR(), {"y": [1, 0, 5, 0]}, "max_grade"),
-        (NDCG(gain=(0, 1, 3)), {"y": [1, 0.5, 2, 0]}, "row 1"),
-        (NDCG(gain=(0, 1)), {}, "row 2"),
-    ],
-)
-def test_bad_input(measure: Any, changed: dict[str, Any], message: str) -> None:
-    """The message says which row, or what there should be one of."""
-    arguments = GOOD | changed
-    with pytest.raises(ValueError, match=message):
-        measure(arguments.pop("y"), arguments.pop("scores"), **arguments)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        *(("NDCG", {"k": k}) for k in (0, -3, 2.5, "3")),
-        ("NDCG", {"gain": "cubic"}),
-        ("NDCG", {"ties": "random"}),
-        ("NDCG", {"no_relevant": 2}),
-        ("AP", {"threshold": np.nan}),
-        ("RBP", {"p": 1.5}),
-        ("ERR", {"max_grade": -1}),
-    ],
-)
-def test_bad_parameters(name: str, parameters: dict[str, Any]) -> None:
-    """A measure that makes no sense cannot be made; the message names the argument."""
-    with pytest.raises((ValueError, TypeError), match=next(iter(parameters))):
-        getattr(gbrank, name)(**parameters)
-
-
 def test_means_of_values_near_the_largest_float() -> None:
     """Their sum is not finite, their mean is."""
     measure = custom_measure(lambda scores, labels: 1.7e308 * labels[0])
     assert measure([1, 1, 1], [0.0, 0.0, 0.0], group=[1, 1, 1]) == 1.7e308
-
-
-@pytest.mark.parametrize("text", ["ndcg(k=1,k=2)", "ndcg@3(k=5)", "ndcg@3(k=3)"])
-def test_options_that_are_given_twice(text: str) -> None:
-    """None is dropped."""
-    with pytest.raises(ValueError, match=r"twice"):
-        get_measure(text)
-
-
-@pytest.mark.parametrize("text", ["ndcg@" + "1" * 5000, "ndcg(" + "k=1," * 999 + ")"])
-def test_texts_that_are_too_long(text: str) -> None:
-    """The error quotes a part of them."""
-    with pytest.raises(ValueError, match="ndcg") as caught:
-        get_measure(text)
-    assert len(str(caught.value)) < 1500
