@@ -87,10 +87,9 @@ def calls_of(booster: str, kind: str, frame: pd.DataFrame, y: Any, folder: Path)
         asked = numbers
     elif kind == "polars":
         asked = pl.DataFrame(first)
-    calls = {
-        "predictor": lambda: predictor.predict(asked),
-        "predict": lambda: ranker.predict(asked),
-    }
+    calls = {"predictor": lambda: predictor.predict(asked)}
+    if not kind.startswith("dicts"):  # which only the predictor takes
+        calls["predict"] = lambda: ranker.predict(asked)
     if kind == "array":
         calls["booster"] = bare(booster, native, numbers)
         export_model(ranker, folder / "own.onnx", "onnx")

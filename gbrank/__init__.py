@@ -31,5 +31,6 @@ def __getattr__(name: str) -> typing.Any:
         if isinstance(cls, type) and cls.__module__.startswith("gbrank.")
     }
     if name == "__all__":
-        return sorted({*__dir__(), *registered} - {"__version__"})
+        modules = {"datasets", "evaluation", "plots", "schedules"}  # no names for a star import
+        return sorted({*__dir__(), *registered} - {"__version__", *modules})
     return registered[name] if name in registered else _load(name)

@@ -148,6 +148,18 @@ def exposure(
     return _discounted(group, k, discount) / _discounted([1.0] * len(group), k, discount)
 
 
+def hit_rate(labels: Labels, k: int | None = None, threshold: float = 1.0) -> float | None:
+    """1 if one of the first k documents is relevant."""
+    ranks = _relevant_ranks(labels, threshold)
+    return float(bool(_within(ranks, k))) if ranks else None
+
+
+def r_precision(labels: Labels, threshold: float = 1.0) -> float | None:
+    """Share of relevant documents in the first R places, R their number."""
+    ranks = _relevant_ranks(labels, threshold)
+    return len(_within(ranks, len(ranks))) / len(ranks) if ranks else None
+
+
 VALUES: dict[str, Callable[..., float | None]] = {
     "NDCG": ndcg,
     "DCG": dcg,
@@ -161,6 +173,9 @@ VALUES: dict[str, Callable[..., float | None]] = {
     "PairwiseCorrect": pairwise_correct,
     "KendallTau": kendall_tau,
     "Exposure": exposure,
+    "Judged": precision,
+    "HitRate": hit_rate,
+    "RPrecision": r_precision,
 }
 
 
@@ -175,11 +190,23 @@ def _halving(rank: Any) -> Any:
     return 0.5**rank
 
 
-CUT = ("NDCG", "DCG", "AP", "RR", "ERR", "Precision", "Recall", "RBP", "Exposure")
+CUT = (
+    "NDCG",
+    "DCG",
+    "AP",
+    "RR",
+    "ERR",
+    "Precision",
+    "Recall",
+    "RBP",
+    "Exposure",
+    "HitRate",
+    "Judged",
+)
 Case = tuple[str, dict[str, Any]]
 CASES: list[Case] = [
     *((name, {"k": k}) for name in CUT for k in (None, 1, 2, 3, 10)),
-    *((name, {}) for name in ("WTA", "PairwiseCorrect", "KendallTau")),
+    *((name, {}) for name in ("WTA", "PairwiseCorrect", "KendallTau", "RPrecision")),
     ("NDCG", {"k": 3, "gain": "linear", "discount": "letor"}),
     ("NDCG", {"k": 3, "gain": (0, 3, 1, 7, 7), "discount": "reciprocal"}),
     ("NDCG", {"k": 2, "gain": _root, "discount": "flat"}),
@@ -192,6 +219,8 @@ CASES: list[Case] = [
     ("WTA", {"threshold": 2.0}),
     ("RBP", {"k": 3, "p": 0.5, "threshold": 2.0}),
     ("Exposure", {"k": 3, "threshold": 2.0, "discount": "reciprocal"}),
+    ("HitRate", {"k": 2, "threshold": 2.0}),
+    ("RPrecision", {"threshold": 2.0}),
 ]
 
 
@@ -220,6 +249,8 @@ BY_HAND: list[tuple[str, dict[str, Any], Labels, float | None]] = [
     ("PairwiseCorrect", {}, [1, 2, 0, 0], 4 / 5),
     ("KendallTau", {}, [1, 2, 0, 0], 3 / 5),
     ("KendallTau", {}, [3, 3], None),
+    ("HitRate", {"k": 2}, [0, 0, 1], 0),
+    ("RPrecision", {}, [0, 1, 1], 1 / 2),
     ("Exposure", {"discount": "reciprocal"}, [0, 1, 1], (1 / 2 + 1 / 3) / (1 + 1 / 2 + 1 / 3)),
 ]
 

@@ -28,9 +28,9 @@ from gbrank.common.checks import unknown_name
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
-from gbrank.datasets import read_judged_run
+from gbrank.data.repeats import count_repeated_rows, of_all
 from gbrank.datasets.text_files import written
-from gbrank.datasets.trec import run_lines
+from gbrank.datasets.trec import judged_run, run_lines
 from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 
@@ -136,7 +136,8 @@ def evaluate(
     It is "(all)" where a query has the id "all". Queries without a relevant document have no value
     (nan) and are left out of the mean; a measure such as "ndcg@10(no_relevant=0)" counts them.
     "ndcg@10[margin]" is of the label in the column margin of a table. Of --model, --scores and
-    --run, one must be given.
+    --run, one must be given. Runs have trec_eval's values: relevant documents that were not
+    retrieved count in the ideal, queries without judgements are left out, with a warning.
 
     Parameters
     ----------
@@ -169,12 +170,16 @@ def evaluate(
     if (model, scores, run).count(None) != 2:
         raise ArgumentError("model", "or --scores or --run must be given, and only one of them")
     measures = {name: get_measure(name) for name in metric}
+    repeats = 0  # of runs and qrels, `judged_run` says it
     if run is not None:
-        y, values, qid = read_judged_run(run, file)
-        data = Documents(None, y, Queries.from_qid(qid))
+        rows = judged_run(run, file)
+        labels_by_name = {"judged": rows.judged.astype(np.float64)}
+        values: Any = rows.scores
+        data = Documents(None, rows.y, Queries.from_qid(rows.qid), labels=labels_by_name)
     else:
         labels = sorted({each.label for each in measures.values() if each.label is not None})
         data, values = _judged(reader, file, labels, model, scores)
+        repeats = count_repeated_rows(data.X, data.y, data.queries)
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
         bound = bind_to_rows(measure, data)
@@ -185,9 +190,16 @@ def evaluate(
             ids = map(str, data.queries.ids.tolist())
             results[name]["per_query"] = dict(zip(ids, by_query.tolist(), strict=True))
     if json:
-        print_json({"n_queries": data.queries.n_queries, "measures": results})
+        counts = {"n_queries": data.queries.n_queries, "n_repeats": repeats}
+        print_json(counts | {"measures": results})
     else:
         _print_lines(results, data.queries.n_queries)
+    if repeats:
+        warnings.warn(
+            f"{of_all(repeats, data.queries)} have the features and label of another one of their "
+            "query: a document that is there twice counts twice.",
+            stacklevel=2,
+        )
 
 
 def _judged(

@@ -101,15 +101,16 @@ def check_finite(values: Vector, name: str) -> Vector:
     return values
 
 
-def check_scores(scores: ArrayLike, length: int) -> Vector:
-    """Return finite scores, or say how documents without one rank last."""
+def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> Vector:
+    """Return finite scores, or −inf where documents may be unretrieved, or say how to do it."""
     values = check_vector(scores, "scores", length)
     missing = np.isnan(values)
     if missing.any():
         got = f"nan in row {int(np.argmax(missing))} ({missing.sum():,} such rows)"
         hint = " To rank documents without a score last, fill in one that is below all others."
         raise ArgumentError("scores", "must be finite", got, hint)
-    return check_finite(values, "scores")
+    check_finite(np.where(unretrieved & np.isneginf(values), 0, values), "scores")
+    return values
 
 
 def check_labels(labels: ArrayLike, name: str, length: int | None = None) -> Vector:

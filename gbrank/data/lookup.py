@@ -8,8 +8,7 @@ import numpy as np
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, quoted
-from gbrank.common.warnings import warn_user
-from gbrank.data.ids import as_list, is_missing, places_among
+from gbrank.data.ids import as_list, places_among
 from gbrank.data.queries import Queries
 
 
@@ -25,20 +24,6 @@ def document_names(docid: Any, queries: Queries) -> list[Any]:
         demand = f"must have {queries.n_documents} entries"
         raise ArgumentError("docid", demand, f"{len(names)}")
     return names
-
-
-def warn_of_repeats(docid: Any, queries: Queries) -> None:
-    """Warn of rows of a document that its query has in an earlier row, too."""
-    if docid is None:
-        return
-    rows = zip(queries.index.tolist(), document_names(docid, queries), strict=True)
-    known = [row for row in rows if not is_missing(row[1])]
-    if repeats := len(known) - len(set(known)):
-        warn_user(
-            f"{repeats:,} of {queries.n_documents:,} rows ({repeats / queries.n_documents:.1%}) "
-            "repeat a document of their query, which counts twice: drop the duplicates by query "
-            "and docid."
-        )
 
 
 def rows_asked_for(

@@ -7,18 +7,21 @@ import math
 import os
 import re
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from itertools import compress
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
+from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, read_bytes, written
 
-Judged: TypeAlias = tuple[Vector, list[str], list[str]]
+Lines: TypeAlias = tuple[Vector, list[str], list[str]]
+DocumentKey: TypeAlias = tuple[Hashable, str]  # its query, and its name
 
 NO_RUNS = {  # what files of other kinds hold
     rb"## |\s*<": "a model of RankLib, or other XML",
@@ -37,7 +40,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
 
 
-def read_run(path: StrPath) -> Judged:
+def read_run(path: StrPath) -> Lines:
     """Read the scores of documents from a TREC run, as `write_run` writes them.
 
     One document a line, ``query Q0 document rank score name``, in any order. The second, fourth
@@ -58,7 +61,7 @@ def read_run(path: StrPath) -> Judged:
     ------
     ValueError
         If the file is not of this form: "path, line: expected ..., got ...", lines counted from
-        1; among others, if a document is there twice in a query.
+        1; among others, if a document is there twice in a query, with two scores.
 
     Examples
     --------
@@ -72,7 +75,7 @@ def read_run(path: StrPath) -> Judged:
     return parse_run(path, read_bytes(path))
 
 
-def parse_run(path: StrPath, content: bytes) -> Judged:
+def parse_run(path: StrPath, content: bytes) -> Lines:
     """Return what a TREC run holds, given its bytes."""
     form = "query Q0 document rank score name"
     try:
@@ -88,7 +91,7 @@ def parse_run(path: StrPath, content: bytes) -> Judged:
         raise
 
 
-def read_qrels(path: StrPath) -> Judged:
+def read_qrels(path: StrPath) -> Lines:
     """Read relevance judgements from a TREC qrels file, as `write_qrels` writes them.
 
     One document a line, ``query iteration document label``, in any order. The second column plays
@@ -125,10 +128,22 @@ def read_qrels(path: StrPath) -> Judged:
     return _parse(path, read_bytes(path), form, "label", "an integer", _INTEGER)
 
 
-def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
-    """Read a TREC run with the labels that a qrels file gives its documents.
+class JudgedRun(NamedTuple):
+    """A row for each document that was judged, and then for each that was retrieved only."""
 
-    Documents without judgement have label 0, as in trec_eval, and so have negative labels.
+    y: Vector
+    scores: Vector  # minus the rank; −inf where a document was never retrieved
+    qid: list[str]
+    judged: Mask
+
+
+def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
+    """Read a TREC run with relevance judgements, as trec_eval does.
+
+    Documents without judgement have label 0, and so have negative labels. Documents that were
+    never retrieved have the score −inf: measures count them in the ideal. Queries that qrels lack
+    are left out, with a warning; queries that the run lacks count as queries of which nothing was
+    retrieved (trec_eval's option -c), with a warning too.
 
     Parameters
     ----------
@@ -138,15 +153,14 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     Returns
     -------
     y, scores : ndarray of float64, shape (n_documents,)
-        In the order of the run.
+        The scores are minus the rank that trec_eval gives a document: by its score in single
+        precision, equal ones by name, the last name first.
     qid : list of str, length n_documents
 
     Raises
     ------
     ValueError
-        If a file is malformed; if a query is in one file only; or if the run lacks a document of
-        a label above 0. (trec_eval counts it as never found. gbrank's measures are of rankings
-        of all documents.)
+        If a file is malformed, or no query is in both.
 
     Examples
     --------
@@ -156,26 +170,80 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run, qrels = f"{folder}/run.txt", f"{folder}/qrels.txt"
     ...     write_run(run, [2.5, 0.5], ["q1", "q1"], ["d1", "d3"])
-    ...     write_qrels(qrels, [2], ["q1"], ["d3"])
+    ...     write_qrels(qrels, [2, 1], ["q1", "q1"], ["d3", "d7"])
     ...     y, scores, qid = read_judged_run(run, qrels)
+    >>> scores, qid
+    (array([ -2., -inf,  -1.]), ['q1', 'q1', 'q1'])
     >>> NDCG()(y, scores, qid=qid)
-    0.6309...
+    0.5212...
     """
-    scores, qid, documents = read_run(run)
-    labels, judged_qid, judged = read_qrels(qrels)
-    _check_same_queries(run, set(qid), qrels, set(judged_qid))
-    labels = np.maximum(labels, 0.0)
-    label_of = dict(zip(zip(judged_qid, judged, strict=True), labels.tolist(), strict=True))
-    y = np.array([label_of.pop(item, 0.0) for item in zip(qid, documents, strict=True)])
-    missing = [item for item, label in label_of.items() if label > 0]
-    if missing:
-        query, document = missing[0]
-        raise ValueError(
-            f"{os.fspath(run)}: expected every relevant document of {os.fspath(qrels)}, got a run "
-            f"without document {quoted(document)} of query {quoted(query)} "
-            f"({len(missing)} are missing)"
+    return judged_run(run, qrels)[:3]
+
+
+def judged_run(run: StrPath, qrels: StrPath) -> JudgedRun:
+    """Return the rows of a run and of qrels."""
+    scores, run_qid, documents = read_run(run)
+    labels, qid, judged = read_qrels(qrels)
+    in_qrels = set(qid)
+    known = np.array([query in in_qrels for query in run_qid])
+    warn_of_queries(run, run_qid, known, in_qrels.difference(run_qid), len(in_qrels))
+    lines = list(compress(zip(run_qid, documents, strict=True), known))
+    ranks = trec_ranks(scores, run_qid, documents)[known]
+    rows, (values,) = pooled(list(zip(qid, judged, strict=True)), [(lines, ranks)])
+    y = np.zeros(len(rows))
+    y[: len(qid)] = np.maximum(labels, 0.0)
+    return JudgedRun(y, values, [str(query) for query, _ in rows], np.arange(len(rows)) < len(qid))
+
+
+def trec_ranks(scores: Vector, qid: Sequence[str], documents: Sequence[str]) -> Vector:
+    """Return ranks from 1 by score in single precision, equal ones by name, the last first."""
+    queries = Queries.from_qid(list(qid))
+    with np.errstate(over="ignore"):
+        ascending = np.lexsort((np.array(documents), scores.astype(np.float32), queries.index))
+    ranks = np.empty(len(scores))
+    ranks[ascending] = queries.offsets[1:][queries.index[ascending]] - np.arange(len(scores))
+    return ranks
+
+
+def pooled(
+    judged: Sequence[DocumentKey], runs: Sequence[tuple[Sequence[DocumentKey], Vector]]
+) -> tuple[list[DocumentKey], list[Vector]]:
+    """Return all documents, those judged first, and minus their ranks by each run, or −inf."""
+    rows: dict[DocumentKey, int] = {}
+    first = [rows.setdefault(document, row) for row, document in enumerate(judged)]
+    others: dict[DocumentKey, int] = {}
+    for documents, _ in runs:
+        for document in documents:
+            if document not in rows:
+                others.setdefault(document, len(judged) + len(others))
+    rows |= others
+    scores = np.full((len(runs), len(judged) + len(others)), -np.inf)
+    for values, (documents, ranks) in zip(scores, runs, strict=True):
+        values[[rows[document] for document in documents]] = -ranks
+        values[: len(judged)] = values[first]
+    return [*judged, *others], list(scores)
+
+
+def warn_of_queries(
+    run: StrPath, queries: Sequence[str], known: Mask, lacking: Collection[Any], n_judged: int
+) -> None:
+    """Warn of queries that have no judgements, or of which nothing was retrieved."""
+    path = os.fspath(run)
+    if not known.any():
+        demand = f"expected queries that are judged, such as {quoted(str(next(iter(lacking))))}"
+        raise ValueError(f"{path}: {demand}, got none: its first one is {quoted(queries[0])}")
+    unjudged = sorted(set(compress(queries, ~known)))
+    if unjudged:
+        warn_user(
+            f"{path}: {len(unjudged)} queries without judgements are left out, such as "
+            f"{quoted(unjudged[0])}."
         )
-    return y, scores, qid
+    if lacking:
+        example = quoted(str(min(lacking, key=str)))
+        warn_user(
+            f"{path}: nothing was retrieved for {len(lacking)} of {n_judged} judged queries, such "
+            f"as {example}: its documents count as never retrieved."
+        )
 
 
 def write_run(
@@ -283,7 +351,7 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
 
 def _parse(
     path: StrPath, data: bytes, form: str, column: str, kind: str, pattern: re.Pattern[str]
-) -> Judged:
+) -> Lines:
     """Read lines of this form, with a number of this pattern in one column."""
     columns = form.split()
     numbers, lines = array("d"), array("q")
@@ -313,14 +381,24 @@ def _parse(
         documents.append(named["document"])
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
-    if twice := _repeated(qid, documents):
-        first, row = twice
-        raise ValueError(
-            f"{os.fspath(path)}, line {lines[row]}: expected each document of query "
-            f"{quoted(qid[row])} once, got {quoted(documents[row])} again, after line "
-            f"{lines[first]}"
-        )
-    return np.array(numbers), qid, documents
+    return _once(os.fspath(path), column, np.array(numbers), lines, qid, documents)
+
+
+def _once(
+    path: str, column: str, numbers: Vector, lines: array[int], qid: list[str], names: list[str]
+) -> Lines:
+    """Return each document once, or say in which lines it has two numbers."""
+    once = []
+    for row, first in enumerate(_first_rows(qid, names)):
+        if row == first:
+            once.append(row)
+        elif numbers[row] != numbers[first]:
+            raise ValueError(
+                f"{path}, line {lines[row]}: expected one {column} of document "
+                f"{quoted(names[row])} of query {quoted(qid[row])}, got {numbers[row]:.15g} after "
+                f"{numbers[first]:.15g} in line {lines[first]}"
+            )
+    return numbers[once], [qid[row] for row in once], [names[row] for row in once]
 
 
 def _is_comment(form: str, fields: list[str]) -> bool:
@@ -332,22 +410,10 @@ def _shown(content: bytes) -> str:
     return quoted(content.decode(errors="replace"))
 
 
-def _repeated(qid: list[str], documents: list[str]) -> tuple[int, int] | None:
-    """Return the first two rows of the same query and document, or None."""
+def _first_rows(qid: Sequence[str], documents: Sequence[str]) -> list[int]:
+    """Return for each row the first row of the same query and document."""
     rows: dict[tuple[str, str], int] = {}
-    for row, document in enumerate(zip(qid, documents, strict=True)):
-        if (first := rows.setdefault(document, row)) != row:
-            return first, row
-    return None
-
-
-def _check_same_queries(run: StrPath, in_run: set[str], qrels: StrPath, in_qrels: set[str]) -> None:
-    for here, there, only in ((run, qrels, in_run - in_qrels), (qrels, run, in_qrels - in_run)):
-        if only:
-            raise ValueError(
-                f"{os.fspath(here)}: expected the queries of {os.fspath(there)}, got query "
-                f"{quoted(min(only))} ({len(only)} are in the one file only)"
-            )
+    return [rows.setdefault(key, row) for row, key in enumerate(zip(qid, documents, strict=True))]
 
 
 def _check_documents(
@@ -356,9 +422,11 @@ def _check_documents(
     """Return the query and the name of each document as text."""
     queries = check_names(qid, "qid", length)
     names = check_names(documents, "documents", length)
-    if twice := _repeated(queries, names):
+    first = _first_rows(queries, names)
+    twice = next((row for row, earlier in enumerate(first) if row != earlier), None)
+    if twice is not None:
         raise ValueError(
-            f"documents must have different names within a query, got {names[twice[1]]!r} twice in "
-            f"query {queries[twice[1]]}; trec_eval would take them for one."
+            f"documents must have different names within a query, got {names[twice]!r} twice in "
+            f"query {queries[twice]}; trec_eval would take them for one."
         )
     return queries, names

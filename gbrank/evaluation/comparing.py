@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
-from gbrank.common.checks import check_choice, check_number, listed, quoted, refuse_twice
+from gbrank.common.checks import (
+    check_choice,
+    check_number,
+    check_scores,
+    listed,
+    quoted,
+    refuse_twice,
+)
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
-from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
+from gbrank.data.repeats import warn_of_repeats
+from gbrank.datasets.text_files import StrPath
 from gbrank.evaluation.comparison import PARTS, Comparison
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.fits import Fit, FitScores, configure, run_fits
 from gbrank.evaluation.query_values import QueryValues
-from gbrank.evaluation.scorable import scores_from
+from gbrank.evaluation.retrieved import Rows, add_retrieved, read_judgements
+from gbrank.evaluation.scorable import Run, opened, predicted, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import PEOPLE, of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -42,13 +52,13 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {  # libraries; their rankers, k
 
 def compare_scores(
     scores: Mapping[str, Any],
-    y: ArrayLike,
+    y: ArrayLike | StrPath,
     qid: Ids | None = None,
     *,
     group: ArrayLike | None = None,
     metric: Metric | Sequence[Metric] = "ndcg@10",
     baseline: str | None = None,
-    judged_by: ArrayLike | None = None,
+    judged_by: ArrayLike | StrPath | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
     X: Any = None,
     docid: ArrayLike | Sequence[Any] | None = None,
@@ -58,6 +68,12 @@ def compare_scores(
     """Compare scores of the same documents: means, intervals, paired tests.
 
     Nothing is trained. What is compared are arrays of scores, or whatever else `scores_from` takes.
+
+    TREC runs are compared as trec_eval evaluates them: judged documents that a run lacks were never
+    retrieved, and count in the ideal; retrieved documents without judgement have label 0; equal
+    scores are ranked by name. Queries without judgements are left out, and queries that a run lacks
+    count as nothing retrieved, with a warning. The label "judged", which `judged@10` is of, is
+    there then.
 
     With `judged_by`, y are people's labels of some queries, taken at random, and `judged_by` those
     of a judge, such as a language model, of all. Means and differences are then by people's labels,
@@ -69,17 +85,19 @@ def compare_scores(
     Parameters
     ----------
     scores : mapping of str to scores
-        By name: an array with one score per row, or a model, its file, a column of X, a TREC run.
-    y : array-like, shape (n_documents,)
-        Labels, at least 0; with `judged_by`, NaN in queries that people have not judged.
+        By name: an array with one score per row (−inf: never retrieved), or a model, its file, a
+        column of X, a TREC run.
+    y : array-like, shape (n_documents,), or path
+        Labels, at least 0; with `judged_by`, NaN in queries that people have not judged. Or the
+        path of TREC qrels, for runs.
     qid, group
         The queries, as for `GBRanker.fit`; with neither, all rows are one query.
     metric : str, Measure, callable, or sequence of them
         What is compared.
     baseline : str, optional
         What the others are compared with; the first by default.
-    judged_by : array-like, shape (n_documents,), optional
-        Labels by a judge, for all documents.
+    judged_by : array-like, shape (n_documents,), or path, optional
+        Labels by a judge, for all documents; or the path of the judge's qrels, beside people's.
     labels : mapping of str to array-like, optional
         Other labels, which a metric may name.
     X : array-like, sparse matrix or data frame, optional
@@ -117,20 +135,36 @@ def compare_scores(
     """
     baseline = _check_names(scores, "scores", baseline, difference)
     measures = get_measures(metric, "metric")
-    queries = Queries.resolve(np.size(y), qid, group)
-    data: dict[str, Any] = {"y": y, "labels": labels}
+    if isinstance(y, str | os.PathLike):
+        if any(argument is not None for argument in (qid, group, docid, X)):
+            raise ArgumentError("y", "must be an array beside qid, group, docid or X", quoted(y))
+        judgements = read_judgements(y, judged_by)
+        y, qid, docid, judged_by = (judgements[key] for key in ("y", "qid", "docid", "judged_by"))
+    queries = Queries.resolve(np.size(cast(Any, y)), qid, group)
+    warn_of_repeats(docid, queries)
+    vectors: list[Any] = []
+    runs = {}
+    for place, (key, source) in enumerate(scores.items()):
+        with found_in(f"scores[{key!r}]: "):
+            source = opened(source, X)
+            if isinstance(source, Run):
+                runs[place] = source
+                vectors.append(np.empty(queries.n_documents))
+            else:
+                n = queries.n_documents
+                vectors.append(check_scores(predicted(source, X, qid, group), n, unretrieved=True))
+    rows = Rows(queries, y, judged_by, labels, vectors)
+    if runs:
+        rows, X = add_retrieved(rows, runs, docid), None
+    data: dict[str, Any] = {"y": rows.y, "labels": rows.labels}
     decisive = measures
     if judged_by is not None:
-        data = with_judge(y, judged_by, queries, labels)
+        data = with_judge(rows.y, rows.judged_by, rows.queries, rows.labels)
         decisive = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
-    documents = Documents.checked(X, queries=queries, **data)
+    documents = Documents.checked(X, queries=rows.queries, **data)
     _check_measures(decisive, documents)
-    warn_of_repeats(docid, queries)
-    vectors = []
-    for key, source in scores.items():
-        with found_in(f"scores[{key!r}]: "):
-            vectors.append([scores_from(source, X, qid=queries.ids[queries.index], docid=docid)])
-    parts = {"test": QueryValues.of_scores(measures, [(1, documents, np.array(vectors))])}
+    cube = np.array(rows.scores)[:, None]
+    parts = {"test": QueryValues.of_scores(measures, [(1, documents, cube)])}
     unknown = np.full((len(scores), 1, 1), np.nan)
     names = list(map(str, measures))
     return Comparison(name, list(scores), [0], names, parts, unknown, unknown, baseline, difference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import read_bytes
-from gbrank.datasets.trec import parse_run
+from gbrank.datasets.trec import DocumentKey, parse_run, trec_ranks, warn_of_queries
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
+from gbrank.measures.measure import ranked_last
 from gbrank.ranker import load_ranker
 
 KINDS = (
@@ -87,18 +89,18 @@ def scores_from(
     queries = Queries.resolve(n, qid, group)
     scores = opened(source, X)
     if isinstance(scores, Run):
-        scores = scores.of(queries, docid)
-    elif hasattr(scores, "predict"):
-        if X is None:
-            raise ArgumentError("X", "must be given for a model to predict scores", "None")
-        scores = predicted(scores, X, qid, group)
-    return check_scores(scores, n)
+        return scores.of(queries, docid)
+    return check_scores(predicted(scores, X, qid, group), n)
 
 
-def predicted(model: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
-    """Return the scores of rows by a model, which is told the queries if it is of gbrank."""
-    X = own_columns(model, X)
-    return model._predicted(X, qid, group) if isinstance(model, BaseRanker) else model.predict(X)
+def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
+    """Return the scores by a model, which is told the queries if it is of gbrank, or scores."""
+    if not hasattr(source, "predict"):
+        return source
+    if X is None:
+        raise ArgumentError("X", "must be given for a model to predict scores", "None")
+    X = own_columns(source, X)
+    return source._predicted(X, qid, group) if isinstance(source, BaseRanker) else source.predict(X)
 
 
 def n_rows(X: Any) -> int:
@@ -126,39 +128,48 @@ class Run:
 
     def __init__(self, path: Path, content: bytes) -> None:
         self.path = path
-        self.scores, qid, documents = parse_run(path, content)
-        self.queries = list(dict.fromkeys(qid))
-        self.documents = list(zip(qid, documents, strict=True))
+        self.scores, self.qid, self.documents = parse_run(path, content)
+        self.queries = list(dict.fromkeys(self.qid))
 
     def of(self, queries: Queries, docid: Any) -> Vector:
         """Return the score of each row; rows that the run lacks come last in their query."""
-        if docid is None:
-            demand = f"must name the documents of the rows for a TREC run, {self.path}"
-            raise ArgumentError("docid", demand, "None")
+        names = self.document_names(docid, queries)
         topics = places_among(as_list(queries.ids), self.queries)
         if absent := [query for query, places in enumerate(topics) if len(places) != 1]:
             demand = f"must hold all queries of the rows; {self.path} lacks {len(absent)}"
             raise ArgumentError("run", demand, quoted(str(queries.ids[absent[0]])))
         called = [self.queries[topic] for (topic,) in topics]
-        names = document_names(docid, queries)
         pairs = [(called[query], name) for query, name in zip(queries.index, names, strict=True)]
-        places = places_among(pairs, self.documents, lambda pair: (pair[0], str(pair[1])))
-        scores = np.array([self.scores[place[0]] if place else np.nan for place in places])
-        if np.isnan(scores).all():
+        lines = list(zip(self.qid, self.documents, strict=True))
+        places = places_among(pairs, lines, lambda pair: (pair[0], str(pair[1])))
+        scores = np.array([self.scores[place[0]] if place else -np.inf for place in places])
+        if np.isneginf(scores).all():
             demand = f"must name documents of {self.path}"
             raise ArgumentError("docid", demand, quoted(str(names[0])))
-        return absent_last(scores)
+        return ranked_last(scores, np.isneginf(scores))
 
+    def document_names(self, docid: Any, queries: Queries) -> list[Any]:
+        """Return what the documents of the rows are called."""
+        if docid is None:
+            demand = f"must name the documents of the rows for a TREC run, {self.path}"
+            raise ArgumentError("docid", demand, "None")
+        return document_names(docid, queries)
 
-def absent_last(scores: Vector) -> Vector:
-    """Return scores in which those that are missing (NaN) are below all others."""
-    missing, lowest = np.isnan(scores), np.nanmin(scores)
-    with np.errstate(over="ignore"):
-        last = min(lowest - 1, np.nextafter(lowest, -np.inf))
-    if missing.any() and np.isinf(last):
-        demand = "must leave room below the lowest for documents that the run lacks"
-        raise ArgumentError("scores", demand, f"{lowest}")
-    return np.where(missing, last, scores)
+    def retrieved(self, queries: Queries) -> tuple[list[DocumentKey], Vector]:
+        """Return the documents of these queries, each with its query's number, and their ranks."""
+        numbers: dict[str, int] = {}
+        ids = as_list(queries.ids)
+        for number, topics in enumerate(places_among(ids, self.queries)):
+            if len(topics) > 1:
+                demand = f"must have one topic for each query; {self.path} has {len(topics)} for"
+                raise ArgumentError("run", demand, quoted(str(ids[number])))
+            numbers |= {self.queries[topic]: number for topic in topics}
+        known = np.array([query in numbers for query in self.qid])
+        lacking = [query for number, query in enumerate(ids) if number not in numbers.values()]
+        warn_of_queries(self.path, self.qid, known, lacking, len(ids))
+        lines = compress(zip(self.qid, self.documents, strict=True), known)
+        ranks = trec_ranks(self.scores, self.qid, self.documents)[known]
+        return [(numbers[query], name) for query, name in lines], ranks
 
 
 def own_columns(model: Any, X: Any) -> Any:

@@ -232,6 +232,7 @@ class AP(TruncatedRelevance):
     by_position = ap_by_position
     form = "paired"
     bounded_by = "shares"
+    takes_unretrieved = True
     work = APWork
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:

@@ -4,15 +4,15 @@ The gain of a document is the probability of stopping there: 1 or 0 for RR, grad
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.compiling import Function, inline
+from gbrank.engine.contract import Nothing, Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import slice_of, unpack
 from gbrank.measures.measure import Measure, TruncatedRelevance, truncated_terms
 from gbrank.measures.measure_registry import register_measure
@@ -190,17 +190,48 @@ class RR(TruncatedRelevance):
     """
 
     name = "rr"
-    aliases = ("mrr",)
+    aliases: ClassVar[tuple[str, ...]] = ("mrr",)
     value = rr_value
     swaps = Swaps(separable=rr_swaps)
-    by_rank = cascade_by_rank
+    by_rank: ClassVar[Function | None] = cascade_by_rank
     by_position = cascade_by_position
-    work = RealRanksWork
+    takes_unretrieved = True
+    work: ClassVar[type] = RealRanksWork
+    discount: ClassVar[str] = "reciprocal"
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return relevance, and 1/rank up to k."""
-        relevant = self.gains(labels)
-        return truncated_terms(relevant, queries, "reciprocal", self.k)
+        """Return relevance, and the worth of each rank up to k."""
+        return truncated_terms(self.gains(labels), queries, self.discount, self.k)
+
+
+@register_measure
+@dataclass(frozen=True, repr=False)
+class HitRate(RR):
+    """Hit rate: 1 if a relevant document is among the first k, else 0.
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; all by default.
+    threshold : float
+        The smallest label that counts as relevant.
+
+    Notes
+    -----
+    - Formula: 1 if rel_r = 1 for an r ≤ k, else 0
+    - Source: success in trec_eval
+
+    Examples
+    --------
+    >>> HitRate(k=1)([0, 1, 1], [3.0, 2.0, 1.0])
+    0.0
+    """
+
+    name = "hit_rate"
+    aliases = ("hit", "success")
+    by_rank = None  # `cascade_by_rank` has 1/r
+    work = Nothing
+    discount = "flat"
 
 
 class ERRWork(NamedTuple):
@@ -403,6 +434,7 @@ class ERR(Measure):
     swaps = Swaps(separable=err_swaps, row=err_row)
     by_rank = cascade_by_rank
     by_position = cascade_by_position
+    takes_unretrieved = True
     work = ERRWork
 
     k: int | None = Integer(None, 1)

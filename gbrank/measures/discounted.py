@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Parameter, Real
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
+from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import unpack
 from gbrank.measures.gains import (
@@ -23,7 +24,12 @@ from gbrank.measures.gains import (
     gain_values,
     geometric_discount,
 )
-from gbrank.measures.measure import Measure, RelevanceMeasure, TruncatedRelevance, truncated_terms
+from gbrank.measures.measure import (
+    Measure,
+    RelevanceMeasure,
+    TruncatedRelevance,
+    truncated_terms,
+)
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduce_queries
 from gbrank.numerics.logistic import truncation
@@ -111,9 +117,10 @@ class DiscountedMeasure(Measure):
 
     value = discounted_value
     swaps = Swaps(separable=discounted_swaps)
-    by_rank = discounted_by_rank
+    by_rank: ClassVar[Function | None] = discounted_by_rank
     by_position = discounted_by_position
     form = "discounted"
+    takes_unretrieved = True
 
     @abstractmethod
     def gains(self, labels: Vector) -> Vector:
@@ -297,6 +304,77 @@ class Recall(Precision):
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the number of relevant documents."""
         return reduce_queries(np.add, gains, queries)
+
+
+@register_measure
+@dataclass(frozen=True, repr=False)
+class Judged(Precision):
+    """Share of the first k documents that somebody has judged.
+
+    Beside labels by name it is of the one that is called "judged", which TREC runs have.
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; by default the length of the list. A list shorter than k still
+        divides by k.
+    threshold : float
+        The smallest label of a document that is judged.
+
+    Notes
+    -----
+    - Formula: Σ_{r ≤ k} judged_r / k
+    - Source: as in ir_measures
+    - Labels: floats ≥ 0, judged from `threshold`
+
+    Examples
+    --------
+    >>> Judged(k=2)([1, 0, 1], [3.0, 2.0, 1.0])
+    0.5
+    """
+
+    name = "judged"
+    usual_label = "judged"
+
+
+@register_measure
+@dataclass(frozen=True, repr=False)
+class RPrecision(RelevanceMeasure, DiscountedMeasure):
+    """R-precision: the share of relevant documents among the first R, R their number in the query.
+
+    Parameters
+    ----------
+    threshold : float
+        The smallest label that counts as relevant.
+
+    Notes
+    -----
+    - Formula: Σ_{r ≤ R} rel_r / R
+    - Source: as in trec_eval
+
+    Examples
+    --------
+    >>> RPrecision()([1, 0, 1], [3.0, 2.0, 1.0])
+    0.5
+    """
+
+    name = "r_precision"
+    aliases = ("rprec",)
+    by_rank = None  # R is another one in each query
+
+    threshold: float = Real(1.0, 0, open_low=True)
+
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return 1, for all ranks up to R."""
+        return "flat", None
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return relevance, 1/R, and 1 up to rank R."""
+        relevant = self.gains(labels)
+        count = reduce_queries(np.add, relevant, queries)
+        ranks = np.arange(len(labels)) - np.repeat(queries.offsets[:-1], queries.sizes)
+        discounts = (ranks < np.repeat(count, queries.sizes)).astype(np.float64)
+        return Terms(relevant, count > 0, scale=inverse(count), discounts=discounts)
 
 
 @register_measure

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
@@ -75,6 +76,11 @@ class Measure(ABC):
     bounded_by : {"discounts", "shares"}, optional
         How SLAM weighs documents to bound 1 − measure: by G D over the best value, D averaged over
         equal G ("discounts"), or all relevant documents alike ("shares").
+    takes_unretrieved : bool
+        Whether a document of gain 0 in the last position adds nothing, so that documents may have
+        the score −inf: they were never retrieved, and count in the ideal only.
+    usual_label : str, optional
+        The label that is meant where documents have several, by name; y if a class has none.
 
     Parameters
     ----------
@@ -100,6 +106,8 @@ class Measure(ABC):
     by_position: ClassVar[Function | None] = None
     form: ClassVar[Literal["discounted", "paired"] | None] = None
     bounded_by: ClassVar[Literal["discounts", "shares"] | None] = None
+    takes_unretrieved: ClassVar[bool] = False
+    usual_label: ClassVar[str | None] = None
     work: ClassVar[type] = Nothing
 
     _: KW_ONLY
@@ -208,7 +216,7 @@ class Measure(ABC):
         terms = self.terms(checked, queries)
         runner = self._runner(terms, queries, n_jobs, X)
         defined = np.ones(queries.n_queries, bool) if terms.defined is None else terms.defined
-        return BoundMeasure(self, queries, runner, defined, checked.max())
+        return BoundMeasure(self, queries, runner, defined, checked)
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
         """Return the runner that computes the value of each query."""
@@ -240,7 +248,8 @@ class Measure(ABC):
         y : array-like, shape (n_documents,)
             Relevance labels, at least 0.
         scores : array-like, shape (n_documents,)
-            Finite scores; higher ranks earlier.
+            Finite scores; higher ranks earlier. −inf is a document that was never retrieved: it
+            counts in the ideal, and in the number of relevant documents.
         qid : array-like, shape (n_documents,), optional
             The query of each row, in any order.
         group : array-like of int, shape (n_queries,), optional
@@ -256,7 +265,8 @@ class Measure(ABC):
         Raises
         ------
         ValueError
-            If lengths differ, or labels or scores are not finite, or labels are negative.
+            If lengths differ, labels are negative or not finite, or a score is NaN or infinite;
+            −inf is refused by measures that count pairs, and by functions of your own.
 
         Examples
         --------
@@ -355,15 +365,28 @@ class BoundMeasure:
     queries: Queries
     runner: Runner
     defined: NDArray[np.bool_]
-    largest_label: float
+    labels: Vector
 
     def per_query(self, scores: ArrayLike) -> Vector:
-        """Return the measure of each query for finite scores, NaN where it is skipped."""
-        checked = check_scores(scores, self.queries.n_documents)
-        values = self.runner.values(checked)
+        """Return the measure of each query, NaN where it is skipped; −inf is never retrieved."""
+        values = self._values(np.asarray(scores))
         fill = self.measure.no_relevant
         known = self.defined & ~np.isnan(values)  # a user's function may give NaN
         return np.where(known, values, np.nan if fill == "skip" else float(fill))
+
+    def _values(self, scores: NDArray[Any]) -> Vector:
+        """Return the measure of each query, skipped or not."""
+        n = self.queries.n_documents
+        unretrieved = scores == -np.inf
+        if not np.any(unretrieved):
+            return self.runner.values(check_scores(scores, n))
+        if not self.measure.takes_unretrieved:
+            demand = f"must be finite for {self.measure}, which knows no documents without a rank"
+            raise ArgumentError("scores", demand, "-inf")
+        checked = check_scores(ranked_last(scores, unretrieved), n)
+        terms = self.measure.terms(self.labels, self.queries)
+        terms = replace(terms, gains=np.where(unretrieved, 0.0, terms.gains))
+        return self.measure._runner(terms, self.queries, self.runner.n_jobs, None).values(checked)
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
         """Return the mean over the queries that are not skipped, weighted by query.
@@ -383,7 +406,7 @@ class BoundMeasure:
             np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
         )
         if largest_weight == -np.inf:
-            label = all_max(float(self.largest_label))
+            label = all_max(float(self.labels.max()))
             raise ValueError(
                 f"{self.measure} is undefined on every query: none has what it needs, such as a "
                 f"relevant document (the largest label is {label}). Set threshold= "
@@ -394,6 +417,19 @@ class BoundMeasure:
         terms = values / size * weights
         value, weight = all_sum(np.array([math.fsum(terms), math.fsum(weights)]))
         return float(np.clip(value / weight * size, -low, high))
+
+
+def ranked_last(scores: Vector, mask: NDArray[np.bool_]) -> Vector:
+    """Return scores in which those of a mask are below all others."""
+    lowest = float(np.min(scores, where=~mask, initial=np.inf))
+    if np.isinf(lowest):
+        lowest = 0.0
+    with np.errstate(over="ignore"):
+        last = min(lowest - 1, np.nextafter(lowest, -np.inf))
+    if mask.any() and np.isinf(last):
+        demand = "must leave room below the lowest for documents without a score"
+        raise ArgumentError("scores", demand, f"{lowest}")
+    return np.where(mask, last, scores)
 
 
 def query_weights(
@@ -447,7 +483,8 @@ def bind_to_rows(
     measure: Measure, documents: Documents, n_jobs: int | None = None
 ) -> MeasureOnRows:
     """Bind a measure to the documents that have the label that it names."""
-    labelled, chosen, queries = documents.with_label(measure.label, f"measure {measure}")
+    label = measure.usual_label if measure.label is None else measure.label
+    labelled, chosen, queries = documents.with_label(label, f"measure {measure}")
     unlabelled = measure if measure.label is None else replace(measure, label=None)
     return MeasureOnRows(
         measure,

@@ -8,6 +8,7 @@ from scipy import stats
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
 from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.repeats import count_repeated_names, count_repeated_rows, of_all
 from gbrank.plots.report.html_page import (
     NONE,
     TEXTS,
@@ -22,7 +23,7 @@ from gbrank.plots.report.html_page import (
     number,
 )
 from gbrank.plots.report.model_sections import MOST, SHOWN
-from gbrank.plots.report.report_data import ReportData, groups
+from gbrank.plots.report.report_data import ROW, ReportData, groups
 
 
 def data(judged: ReportData) -> Section:
@@ -33,6 +34,7 @@ def data(judged: ReportData) -> Section:
         "documents": f"{queries.n_documents:,}",
         "queries": f"{queries.n_queries:,}",
         "documents in a query": length,
+        "repeated documents": _repeats(judged),
         "queries without a label above 0": f"{int((judged.n_relevant == 0).sum()):,}",
     }
     names, codes = groups(judged.rows.y.tolist())
@@ -46,6 +48,16 @@ def data(judged: ReportData) -> Section:
         Table(["label", "documents", "share"], labels),
     ]
     return Section("data", "The data", [*tables, *_features(judged)])
+
+
+def _repeats(judged: ReportData) -> str:
+    """Return how many rows repeat one of their query: by name, or by features and label."""
+    rows = judged.rows
+    if judged.column != ROW:
+        repeats, how = count_repeated_names(judged.documents, rows.queries), judged.column
+    else:
+        repeats, how = count_repeated_rows(rows.X, rows.y, rows.queries), "equal rows"
+    return f"{of_all(repeats, rows.queries)}, by {how}"
 
 
 def _features(judged: ReportData) -> list[Block]:

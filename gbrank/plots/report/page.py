@@ -17,8 +17,8 @@ from gbrank.common.registry import first_line
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.frames import as_frame
-from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
+from gbrank.data.repeats import warn_of_repeats
 from gbrank.data.schema import Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.evaluation.statistics import JudgedValues
@@ -40,7 +40,7 @@ from gbrank.plots.report.html_page import (
     span,
     write_page,
 )
-from gbrank.plots.report.report_data import ReportData, ReportedRanker, column_of
+from gbrank.plots.report.report_data import ROW, ReportData, ReportedRanker, column_of
 
 SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     query_sections.measures,
@@ -172,7 +172,7 @@ def report(
         summaries={str(measure): first_line(measure) for measure in chosen},
         by=by_query,
         documents=range(queries.n_documents) if documents is None else documents.tolist(),
-        column=docid or "row",
+        column=docid or ROW,
         best=best_feature(schema, seen, seen, chosen[0]),
     )
     title = " against ".join(model.name for model in models)

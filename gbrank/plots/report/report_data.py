@@ -31,6 +31,7 @@ from gbrank.fit.best_feature import SingleFeature
 from gbrank.ranker import GBRanker
 
 MOST_GROUPS = 10
+ROW = "row"  # where documents have no names
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 
 
