@@ -61,8 +61,8 @@ NDCG(k=10, gain="linear").per_query(y, scores, qid=qid)
 get_measure("map@5")(y, scores, qid=qid, query_weight={"a": 2, "b": 1})
 ```
 
-`lambda` and `noisy` train every measure; the [list of objectives](objectives.md) says which ones the
-others take. [Your own](extending.md) is a function of one query.
+`lambda` and `noisy` train every measure; the [list of objectives](objectives.md) says which ones
+the others take. [Your own](extending.md) is a function of one query.
 
 In the formulas, y_r is the label of the document at rank r, and k the last rank that counts;
 rel_r is 1 if that document is relevant, else 0; R documents are relevant and N are not; G(y) is the
