@@ -39,8 +39,9 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
 
     Queries come one after the other. Each is ranked by the weights so far, and its measured loss
     is 1 − measure. Where that is above 0, w ← w − η ∇, with the subgradient of the upper bound
-    Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i)) of the measured loss (see `SLAM`). If some
-    weights rank all queries correctly, by a margin, then the cumulative loss stops growing.
+    Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i)) of the measured loss (see `SLAM`); of several j
+    with the largest score, those of the largest label are moved, in equal shares. If some weights
+    rank all queries correctly, by a margin, then the cumulative loss stops growing.
 
     The paper says that the rankings do not depend on η. That is so only if Δ is scaled with η:
     both together scale the weights, and nothing else.

@@ -105,14 +105,14 @@ class SLAM(MeasureObjective):
         By how much, in score units, a document should stand above all of smaller label. The loss
         is a bound on 1 − measure if it is at least 1.
     smooth : bool
-        Whether to smooth with width σ, in score units; if not, σ plays no part in the subgradient.
+        Whether to smooth with width σ, in score units; if not, σ plays no part in the subgradient,
+        which takes, of several largest s_j, those of the largest label.
     tight : {False, True, "rows"}
         Which weights AP has. ``"rows"`` gives the i-th of the relevant documents, in the order of
-        rows, the paper's v_i = (m − R)/(R (m − R + i)): the bound is exact where the last t of them
-        are below all others, for any t, but like documents have unlike weights. True gives each
-        the mean of these, the smallest equal weights that are a bound, exact for t = R. False
-        gives each 1/R, which is nearly as small where few documents are relevant, and valid for AP
-        at k too.
+        rows, v_i = (m − R)/(R (m − R + i)): exact where the last t of them are below all others,
+        for any t, so that no smaller weights are a bound, as equation 8 says of equation 6, which
+        our copy of the paper has lost. Like documents have unlike weights. True gives each the mean
+        of these, the smallest equal ones, exact for t = R. False gives each 1/R, also for AP at k.
 
     Notes
     -----
@@ -123,7 +123,7 @@ class SLAM(MeasureObjective):
     References
     ----------
     Chaudhuri & Tewari 2014, "Perceptron-like algorithms and generalization bounds for learning to
-    rank", arXiv:1405.0591, sections 3 and 4: equations 6 and 9, theorems 2 and 3.
+    rank", arXiv:1405.0591, sections 3 and 4: equations 8 and 9, theorems 2 and 3.
 
     Examples
     --------

@@ -235,9 +235,10 @@ class SmoothRank(MeasureObjective):
     Σ_j ḡ_j/j Π_{l < j} (1 − ḡ_l). σ is in squared score units. (The paper's other
     smooth AP, of soft ranks, is `SmoothAP`.)
 
-    Where all scores of a query are equal the gradient is zero: training needs initial scores. A
-    query whose documents are all worth the same has loss 0. The curvature is |gradient| plus its
-    mean over the query, divided by the longest step: √σ, or less if the scores' spread is smaller.
+    Where all scores of a query are equal the gradient is zero: training needs initial scores. At a
+    tie of unequal gains, a kink, the gradient is that with the larger gain first. A query whose
+    documents are all worth the same has loss 0. The curvature is |gradient| plus its mean over the
+    query, divided by the longest step: √σ, or less if the scores' spread is smaller.
 
     Parameters
     ----------

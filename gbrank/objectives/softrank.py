@@ -213,8 +213,7 @@ class SoftRank(MeasureObjective):
 
     On one thread a gradient takes 0.14 ms for a list of 30 documents, 0.7 ms for 100, 17 ms for
     1,000 and half a second for 10,000. If the measure is cut at rank 10, it takes 0.2, 1, 4 to 9
-    and 15 to 60 ms. A fit takes about five times the CPU seconds of LambdaRank on lists of 30
-    documents, and seven times on lists of 100.
+    and 15 to 60 ms.
 
     Parameters
     ----------

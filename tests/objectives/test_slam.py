@@ -185,7 +185,7 @@ def losses_of_orders(m: int, n_relevant: int) -> dict[frozenset[int], float]:
 
 @pytest.mark.parametrize(("m", "n_relevant"), [(m, r) for m in range(2, 7) for r in range(1, m)])
 def test_tight_weights_over_all_orders(m: int, n_relevant: int) -> None:
-    """The paper's v bounds 1 − AP without slack for every number of errors; its mean for all.
+    """v bounds 1 − AP without slack for every number of errors; its mean for all.
 
     Below an irrelevant document, a hinge is at least 1. With scores that are nearly equal within
     an order, and the margin of 1, the bound's limit is the sum of v.
@@ -232,8 +232,8 @@ def test_tight_weights_of_several_queries() -> None:
     assert_allclose(bound.loss(np.zeros(7)), [0.5, 0, 0, 0])
 
 
-def test_the_papers_weights_document_by_document() -> None:
-    """Equation 6: the i-th relevant document by row has v_i, also among equal scores."""
+def test_weights_document_by_document() -> None:
+    """The i-th relevant document by row has v_i, also among equal scores."""
     qid, labels = [0, 1, 0, 1, 0, 0, 1, 0], [1, 1, 0, 2, 3, 0, 0, 1]  # 3 of 5, and 2 of 3
     bound = SLAM("ap", smooth=False, tight="rows").bind(labels, Queries.from_qid(qid))
     v = {0: 2 / 9, 4: 2 / 12, 7: 2 / 15, 1: 1 / 4, 3: 1 / 6}
@@ -248,7 +248,7 @@ def test_the_papers_weights_document_by_document() -> None:
 
 @given(reference.queries(8), st.booleans())
 @settings(max_examples=40)
-def test_the_papers_weights_are_a_bound(query: reference.Query, smooth: bool) -> None:
+def test_weights_by_document_are_a_bound(query: reference.Query, smooth: bool) -> None:
     """On 1 − AP, and at all-equal scores as large as with their mean."""
     labels, scores = query
     worst = reference.tied(

@@ -108,6 +108,17 @@ def test_tied_scores_do_not_move() -> None:
     assert SmoothRank().facts.needs_start
 
 
+@pytest.mark.parametrize("measure", ["ndcg", "ap", "err"])
+def test_gradient_where_unequal_gains_tie(measure: str) -> None:
+    """It is the limit from the side where the larger gain is first, and not that from the other."""
+    bound, scores = bind(measure, [0, 2, 1]), np.array([1.0, 1.0, 0.2])
+    tied = bound.gradients(scores, 0.5)[0]
+    second = np.array([0.0, 1.0, 0.0])
+    above, below = (bound.gradients(scores + step * second, 0.5)[0] for step in (1e-9, -1e-9))
+    assert tied == pytest.approx(above, abs=1e-7)
+    assert np.abs(tied - below).max() > 0.005
+
+
 def test_measures_it_does_not_take() -> None:
     """Refused by name."""
     with pytest.raises(ValueError, match=r"measure must say what each position is worth.*kendall"):
