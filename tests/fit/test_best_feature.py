@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from scipy import stats
 
-from gbrank import NDCG, GBRanker, Queries, get_measure, report
+from gbrank import NDCG, GBRanker, Queries, get_measure
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.fit import best_feature
@@ -83,24 +82,6 @@ def test_nothing_is_said_without_validation_queries() -> None:
     """Training queries have taught the trees."""
     X = np.column_stack([RELEVANCE, FEATURES])
     GBRanker(n_estimators=1, num_leaves=2, random_state=0, n_jobs=1).fit(X, Y, qid=QID)
-
-
-def test_a_report_says_how_far_the_ranker_is_ahead(tmp_path: Path) -> None:
-    """On the queries of the report, which choose the feature."""
-    ranker = GBRanker(n_estimators=5, random_state=0, n_jobs=1)
-    ranker.fit(FEATURES[TRAIN], Y[TRAIN], qid=QID[TRAIN])
-    X, y, qid = FEATURES[~TRAIN], Y[~TRAIN], QID[~TRAIN]
-    page = report(ranker, X, y, qid=qid, html=tmp_path / "r.html").read_text(encoding="utf-8")
-    own = NDCG(k=10).per_query(y, ranker.predict(X), qid=qid)
-    alone = {
-        (f"f{column}", sign): NDCG(k=10).per_query(y, sign * X[:, column], qid=qid)
-        for column in range(X.shape[1])
-        for sign in (1, -1)
-    }
-    best, _ = max(alone, key=lambda each: np.nanmean(alone[each]))
-    gain = np.nanmean(own) - max(np.nanmean(values) for values in alone.values())
-    fact = f'against {best} alone, the best feature here</dt><dd class="value">{gain:+.4f}<'
-    assert fact.replace(">-", ">−") in page
 
 
 def test_the_best_of_five_is_named() -> None:
@@ -180,22 +161,6 @@ def test_a_baseline_is_compared_beside_the_best_feature() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit(FEATURES, baseline=0)
-
-
-@pytest.mark.parametrize(
-    ("baseline", "error"),
-    [
-        ("bm52", "name in baseline 'bm52'. Did you mean 'bm25'"),
-        (4, "a position in baseline must be an integer of at least 0 and at most 3, got 4"),
-        ("b", "baseline must be a column of numbers, got 'b'"),
-    ],
-)
-def test_baselines_that_are_none(baseline: int | str, error: str) -> None:
-    """Errors name the argument and come before the first tree."""
-    X = pd.DataFrame(FEATURES, columns=["a", "b", "bm25", "c"])
-    X["b"] = pd.Categorical(np.where(X["b"] > 0, "x", "y"))
-    with pytest.raises(ValueError, match=error):
-        fit(X, baseline=baseline)
 
 
 @pytest.mark.parametrize("init", [None, "regression"])

@@ -130,18 +130,3 @@ def test_a_callback_ends_the_fit_where_it_did(booster: str, tmp_path: Path) -> N
         assert len(again.sigmas_) == 5
         assert_array_equal(again.predict(X), ended.predict(X))
     assert len(fit(ranker(**params), **given).sigmas_) == 12
-
-
-@pytest.mark.parametrize("callbacks", [print, [1], "print", {"a": print}])
-def test_callbacks_are_a_list_of_functions(callbacks: Any) -> None:
-    """Or nothing is trained."""
-    for made in (ranker(), LinearRanker()):
-        with pytest.raises(TypeError, match="callbacks must be a list of functions, got"):
-            fit(made, callbacks=callbacks)
-
-
-@pytest.mark.parametrize("answer", [1, "stop", np.ones(2)])
-def test_other_answers_are_refused(answer: Any) -> None:
-    """They may mean anything."""
-    with pytest.raises(TypeError, match="callbacks must return True, which ends the fit, or False"):
-        fit(ranker(), callbacks=[lambda round: answer])

@@ -15,10 +15,6 @@ import scipy.sparse as sp
 from checkpointed import (
     FILE,
     QID,
-    QID_ALL,
-    TRAIN,
-    VALID,
-    Killed,
     X,
     Y,
     assert_same,
@@ -31,10 +27,7 @@ from checkpointed import (
 )
 from numpy.testing import assert_array_equal
 
-from gbrank import LambdaRank
 from gbrank.boosters import TRAINERS
-from gbrank.commands.cli import main
-from gbrank.fit.checkpoints import Checkpoint
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.schedules import geometric
 
@@ -232,14 +225,6 @@ def killed(booster: str, folder: Path, kills: int, seed: int) -> None:
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL and fork")
 
 
-@pytest.mark.slow
-@needs_fork
-@boosters
-def test_killed_a_few_times(booster: str, tmp_path: Path) -> None:
-    """SIGKILL before trees and in the middle of writings."""
-    killed(booster, tmp_path, kills=4, seed=0)
-
-
 @needs_fork
 @boosters
 @pytest.mark.slow
@@ -276,221 +261,3 @@ def test_what_is_written_when(killed_before: int, written: int, tmp_path: Path) 
     """Every second round, and the beginning."""
     interrupted(make(), tmp_path, killed_before)
     assert history_of(tmp_path)["done"] == written
-
-
-# --- what is refused ----------------------------------------------------------------------------
-
-CODES: dict[str, Any] = {"X": np.floor(4 * np.abs(X)), "eval_set": None, "eval_qid": None}
-Y_OTHER = np.where(np.arange(len(Y)) == 7, Y + 1, Y)
-LEVEL = {"eval_init_score": [np.zeros(180), np.zeros(120)]}
-OTHERS = {
-    "objective": {"objective": "ranknet"},
-    "num_leaves": {"num_leaves": 5},
-    "sigma": {"sigma": lambda round, rounds: 0.5},
-    "random_state": {"random_state": 4},
-    "booster_params": {"booster_params": {"max_bin": 15}},
-    "eval_metric": {"eval_metric": ["ndcg@10", "map"]},
-    "n_estimators": {"n_estimators": 10},
-    "init": {"init": START},
-    "X": {"X": X + 1e-9},
-    "qid": {"qid": np.where(QID == 3, 99, QID)},
-    "position": {"position": np.tile(np.arange(1, 13), 25)},
-    "init_score": {"init_score": X[:, 0], **LEVEL},
-    "sample_weight": {"sample_weight": np.ones(len(Y))},
-    "query_weight": {"query_weight": np.ones(25)},
-    "categorical_feature": {"categorical_feature": [], **CODES},
-    "eval_set[0]": {"eval_set": [(VALID["eval_set"][0][0] + 1e-9, VALID["eval_set"][0][1]),
-                                 VALID["eval_set"][1]]},
-    "eval_set[1]": {"eval_set": [VALID["eval_set"][0], (X[:120], Y_OTHER[:120])]},
-    "eval_qid[0]": {"eval_qid": [QID_ALL[~TRAIN] // 2, QID[:120]]},
-    "eval_init_score[1]": {"eval_init_score": [np.zeros(180), np.ones(120)]},
-    "eval_qid[1], eval_set[1]": {
-        "eval_set": VALID["eval_set"][:1], "eval_qid": VALID["eval_qid"][:1]
-    },
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_the_checkpoint_of_another_fit_is_refused(name: str, tmp_path: Path) -> None:
-    """And what differs is named: nothing else, and all of it."""
-    first: dict[str, Any] = {}
-    if name == "categorical_feature":
-        first = {"categorical_feature": [2], **CODES}
-    elif name == "eval_init_score[1]":
-        first = LEVEL
-    elif name == "init_score":
-        first = {"init_score": np.zeros(len(Y)), **LEVEL}
-    interrupted(make(), tmp_path, 5, **first)
-    before = (tmp_path / FILE).read_bytes()
-    other = OTHERS[name]
-    params = {key: value for key, value in other.items() if key in make().get_params()}
-    data = {key: value for key, value in other.items() if key not in params}
-    with pytest.raises(ValueError, match=re.escape(f"these were others: {name}.")):
-        fit(make(**params), checkpoint=tmp_path, **data)
-    assert (tmp_path / FILE).read_bytes() == before
-
-
-def test_all_differences_are_named(tmp_path: Path) -> None:
-    """Labels, of which y[7] is another, and a parameter."""
-    interrupted(make(), tmp_path, 5)
-    with pytest.raises(ValueError, match=r"others: learning_rate, y\."):
-        make(learning_rate=0.2).fit(X, Y_OTHER, qid=QID, **VALID, checkpoint=tmp_path)
-
-
-def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its sums may have other last bits."""
-    interrupted(make(), tmp_path, 5)
-    monkeypatch.setattr("gbrank.fit.checkpoints.version", lambda package: "0.0")
-    with pytest.raises(ValueError, match="others: the version of lightgbm"):
-        fit(make(), checkpoint=tmp_path)
-
-
-def test_another_gbrank_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its version is part of what the model depends on."""
-    interrupted(make(), tmp_path, 5)
-    monkeypatch.setattr("gbrank.fit.checkpoints.__version__", "0.0")
-    with pytest.raises(ValueError, match=r"others: the version of gbrank\."):
-        fit(make(), checkpoint=tmp_path)
-
-
-CHANGES = ["a name", "the order of categories", "the names of categories"]
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_any_part_of_a_table_counts(change: str, tmp_path: Path) -> None:
-    """Names and categories too."""
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    frame["a"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
-    other = frame.copy()
-    if change == "a name":
-        other = other.rename(columns={"f": "g"})
-    elif change == "the order of categories":
-        other["a"] = other["a"].cat.rename_categories({"x": "y", "y": "x"})
-    else:  # the codes are the same
-        other["a"] = other["a"].cat.rename_categories({"x": "w"})
-    data: dict[str, Any] = {"eval_set": None, "eval_qid": None}
-    interrupted(make(), tmp_path, 4, frame, **data)
-    with pytest.raises(ValueError, match=r"these were others: X\."):
-        fit(make(), other, checkpoint=tmp_path, **data)
-
-
-def test_a_fit_whose_workers_were_lost_begins_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where they had not all written the same round."""
-    interrupted(make(), tmp_path, 5)
-    assert Checkpoint(tmp_path, 1).state is not None
-    monkeypatch.setattr("gbrank.fit.checkpoints.all_gather", lambda done: [done, done + 2])
-    assert Checkpoint(tmp_path, 1).state is None
-
-
-def test_nothing_to_go_on_from_is_no_obstacle(tmp_path: Path) -> None:
-    """A fit that died before its first round binds nobody."""
-    interrupted(make(), tmp_path, 0)
-    assert_same(fit(make(num_leaves=5), checkpoint=tmp_path), fit(make(num_leaves=5)))
-
-
-def test_equal_parameters_may_be_other_objects(tmp_path: Path) -> None:
-    """An objective and a schedule made anew, as by another process."""
-    params = {"objective": LambdaRank("ndcg@5"), "sigma": geometric(1.0, 0.5)}
-    interrupted(make(**params), tmp_path, 5)
-    again = make(objective=LambdaRank("ndcg@5"), sigma=geometric(1.0, 0.5))
-    assert_same(fit(again, checkpoint=tmp_path), fit(make(**params)))
-
-
-@pytest.mark.parametrize(
-    ("params", "text"),
-    [
-        ({"random_state": None}, "random_state must be an integer"),
-        ({"random_state": np.random.RandomState(0)}, "random_state must be an integer"),
-        ({"booster_params": {"boosting": "dart"}}, "boosting=dart"),
-        ({"booster_params": {"data_sample_strategy": "goss"}}, "data_sample_strategy"),
-        ({"booster_params": {"use_quantized_grad": True}}, "use_quantized_grad"),
-        ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster=dart"),
-        ({"booster": "xgboost", "booster_params": {"tree_method": "approx"}},
-         "tree_method=approx"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else ",".join(value),
-)  # fmt: skip
-def test_fits_that_could_not_go_on_have_no_checkpoint(
-    params: dict[str, Any], text: str, tmp_path: Path
-) -> None:
-    """Where a booster keeps to itself what it needs."""
-    with pytest.raises(ValueError, match=text):
-        fit(make(**params), checkpoint=tmp_path)
-    assert not (tmp_path / FILE).exists()
-
-
-@pytest.mark.parametrize("value", [0, -1, 2.0, None, True])
-def test_checkpoint_rounds_is_an_integer(value: Any, tmp_path: Path) -> None:
-    """Of at least 1."""
-    with pytest.raises((TypeError, ValueError), match="checkpoint_rounds must be an integer"):
-        fit(make(), checkpoint=tmp_path, checkpoint_rounds=value)
-
-
-def test_checkpoint_is_a_path() -> None:
-    """Anything else is named."""
-    with pytest.raises(TypeError, match="checkpoint must be the path of a folder or None, got 7"):
-        fit(make(), checkpoint=7)
-
-
-def test_rows_of_other_queries_are_other_data(tmp_path: Path) -> None:
-    """Queries of the same ids and sizes, with two documents exchanged."""
-    interrupted(make(), tmp_path, 4)
-    inner = QID.copy()
-    inner[[1, 13]] = inner[[13, 1]]  # the queries appear in the same order
-    with pytest.raises(ValueError, match=r"these were others: qid\."):
-        fit(make(), checkpoint=tmp_path, qid=inner)
-
-
-@boosters
-def test_sparse_data_may_not_lie_in_other_columns(booster: str, tmp_path: Path) -> None:
-    """The same numbers, as many in each row, are other data."""
-    sparse = sp.csr_matrix(np.where(X > 0.5, X, 0.0)[:, :4])
-    padded, moved = (
-        sp.csr_matrix((sparse.data, sparse.indices + shift, sparse.indptr), (len(Y), 6))
-        for shift in (0, 1)
-    )
-    valid = {"eval_set": [(padded[:120], Y[:120])], "eval_qid": [QID[:120]]}
-    interrupted(make(booster), tmp_path, 4, padded, **valid)
-    rows = sparse.indptr.copy()
-    rows[np.flatnonzero(np.diff(sparse.indptr))[0] + 1] -= 1  # an entry is of the next row
-    other_rows = sp.csr_matrix((sparse.data, sparse.indices, rows), (len(Y), 6))
-    wider = sp.csr_matrix((sparse.data, sparse.indices, sparse.indptr), (len(Y), 7))
-    for other in (moved, other_rows, wider):
-        again = valid if other is not wider else {**valid, "eval_set": [(wider[:120], Y[:120])]}
-        with pytest.raises(ValueError, match=r"these were others: X[.,]"):
-            fit(make(booster), other, checkpoint=tmp_path, **again)
-    whole = fit(make(booster), padded, **valid)
-    assert_same(fit(make(booster), padded, checkpoint=tmp_path, **valid), whole, padded)
-
-
-# --- the command line ---------------------------------------------------------------------------
-
-
-def test_the_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`gbrank train --checkpoint` gives the model of a command that was never interrupted."""
-    rows = zip(Y, QID, X, strict=True)
-    lines = [
-        f"{int(y)} qid:{q} " + " ".join(f"{i + 1}:{v!r}" for i, v in enumerate(x.tolist()))
-        for y, q, x in rows
-    ]
-    data = tmp_path / "train.txt"
-    data.write_text("\n".join(lines) + "\n")
-    command = ["train", str(data), "--n-estimators", "9", "--subsample", "0.7", "--n-jobs", "1"]
-    checkpoint = ["--checkpoint", str(tmp_path / "ck"), "--checkpoint-rounds", "2"]
-    assert main([*command, "--model", str(tmp_path / "whole")]) == 0
-    with pytest.MonkeyPatch.context() as patch:
-        kill_before(patch, make(), 5)
-        with pytest.raises(Killed):
-            main([*command, "--model", str(tmp_path / "again"), *checkpoint])
-    assert history_of(tmp_path / "ck")["done"] == 4
-    assert main([*command, "--model", str(tmp_path / "again"), *checkpoint]) == 0
-    whole, again = (
-        {file.name: file.read_bytes() for file in (tmp_path / folder).iterdir()}
-        for folder in ("whole", "again")
-    )
-    assert whole == again
-    capsys.readouterr()
-    assert main([*command, "--num-leaves", "7", "--model", str(tmp_path / "c"), *checkpoint]) != 0
-    assert "these were others: num_leaves." in capsys.readouterr().err

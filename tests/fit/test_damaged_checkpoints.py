@@ -7,15 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from checkpointed import (
-    FILE,
-    assert_same,
-    fit,
-    history_of,
-    interrupted,
-    kill_before,
-    make,
-)
+from checkpointed import FILE, assert_same, fit, history_of, interrupted, kill_before, make
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

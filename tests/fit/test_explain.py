@@ -5,13 +5,9 @@ from math import comb
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from plain_trees import PLAIN
-from sklearn.exceptions import NotFittedError
 
 from gbrank import GBRanker
 
@@ -26,12 +22,7 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 def fitted(table: Any = X, booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {
-        "n_estimators": 20,
-        "num_leaves": 8,
-        "random_state": 0,
-        "n_jobs": 1,
-    }
+    defaults = {"n_estimators": 20, "num_leaves": 8, "random_state": 0, "n_jobs": 1}
     return GBRanker(booster=booster, **{**PLAIN, **defaults, **params}).fit(table, Y, qid=QID)
 
 
@@ -62,31 +53,6 @@ def test_a_start_adds_its_own(booster: str) -> None:
     ranker = fitted(booster=booster, init=start)
     alone = ranker._model.contributions(X, ranker._schema, 1)
     assert_allclose(ranker.explain(X), alone + start.explain(X))
-
-
-@boosters
-def test_every_kind_of_table(booster: str) -> None:
-    """The same numbers, in the order of the columns."""
-    whole = np.nan_to_num(X)
-    ranker = fitted(whole, booster)
-    expected = ranker.explain(whole)
-    names = ["a", "b", "c", "d"]
-    frames = [pd.DataFrame(whole, columns=names), pl.DataFrame(whole, schema=names)]
-    for table in (whole.tolist(), sp.csr_matrix(whole), *frames):
-        explained = ranker.explain(table)
-        assert isinstance(explained, np.ndarray)
-        assert_allclose(explained, expected, rtol=1e-12)
-
-
-@boosters
-def test_categories(booster: str) -> None:
-    """Of text, with missing ones."""
-    texts = np.where(np.isnan(X[:, 3]), None, np.where(Y > 0, "x", "y"))
-    frame = pd.DataFrame({"a": X[:, 0], "text": pd.Categorical(texts)})
-    ranker = fitted(frame, booster)
-    shares = ranker.explain(frame)
-    assert (np.abs(shares[:, :2]).mean(axis=0) > 0.1).all()
-    assert_allclose(shares.sum(axis=1), ranker.predict(frame), atol=1e-5)
 
 
 def expectation(node: dict[str, Any], row: Any, known: tuple[int, ...]) -> float:
@@ -120,19 +86,3 @@ def test_they_are_shapley_values() -> None:
             )
             assert_allclose(shares[feature], share, atol=1e-9)
         assert_allclose(shares[-1], value(row, ()), atol=1e-9)
-
-
-def test_other_starts_are_refused() -> None:
-    """Nobody says what their features add."""
-    whole = np.nan_to_num(X)
-    above = fitted(whole, init=fitted(whole).booster_)
-    with pytest.raises(ValueError, match="init must be a GBRanker for scores to be explained"):
-        above.explain(whole)
-
-
-def test_bad_input() -> None:
-    """As for predict."""
-    with pytest.raises(NotFittedError):
-        GBRanker().explain(X)
-    with pytest.raises(ValueError, match=r"X has 3 features, but .* expecting 4"):
-        fitted(n_estimators=1).explain(X[:, :3])

@@ -12,12 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from gbrank import (
-    GBRanker,
-    make_cubic,
-    plots,
-    write_letor,
-)
+from gbrank import GBRanker, make_cubic, plots, write_letor
 from gbrank.commands.cli import main
 from gbrank.data.documents import take_rows
 from gbrank.fit.explanations import Explanation
@@ -27,12 +22,7 @@ FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
     e=pd.Categorical(np.array(["red", "blue", "green"])[np.arange(240) % 3])
 )
 FRAME.loc[::7, "b"] = np.nan
-SMALL: dict[str, Any] = {
-    "n_estimators": 6,
-    "min_child_samples": 3,
-    "n_jobs": 1,
-    "random_state": 0,
-}
+SMALL: dict[str, Any] = {"n_estimators": 6, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "array": (X, {}),
     "sparse": (sparse.csr_matrix(np.where(X > 0, X, 0)), {}),
@@ -40,6 +30,18 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "polars": (pl.DataFrame(X, schema=list("abcd")), {}),
     "init": (X, {"init": GBRanker(**SMALL).fit(X, Y, qid=QID)}),
 }
+
+
+@pytest.fixture(scope="module")
+def ranker() -> GBRanker:
+    """Return one of the array."""
+    return GBRanker(**SMALL).fit(X, Y, qid=QID)
+
+
+@pytest.fixture(scope="module")
+def on_frame() -> GBRanker:
+    """Return one of the frame."""
+    return GBRanker(**SMALL).fit(FRAME, Y, qid=QID)
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
@@ -92,10 +94,9 @@ def test_a_document_in_words() -> None:
     assert list(why.to_pandas()) == ["feature", "A17", "share"]
 
 
-def test_values_of_a_pair() -> None:
+def test_values_of_a_pair(on_frame: GBRanker) -> None:
     """As they were given: text, numbers, missing ones."""
-    ranker = GBRanker(**SMALL).fit(FRAME, Y, qid=QID)
-    why = ranker.explain_pair(FRAME, 7, 2, qid=QID)
+    why = on_frame.explain_pair(FRAME, 7, 2, qid=QID)
     assert why.features == ["a", "b", "c", "d", "e"]
     assert [why.first[0], *why.first[4:5]] == [FRAME["a"][7], FRAME["e"][7]]
     assert np.isnan(why.first[1])
@@ -103,13 +104,6 @@ def test_values_of_a_pair() -> None:
     assert_allclose(table["share"].abs(), sorted(np.abs(why.shares), reverse=True))
     assert "<td>c</td>" in why._repr_html_()
     assert why.to_markdown().count("\n") == 1 + len(why.features)
-
-
-def test_lists() -> None:
-    """Are explained as arrays are."""
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
-    one, other = (ranker.explain_pair(table, 3, 4, qid=QID) for table in (X, X.tolist()))
-    assert_allclose(one.shares, other.shares)
 
 
 def test_missing_categories() -> None:
@@ -131,36 +125,15 @@ def test_a_query_that_is_a_time(unit: str) -> None:
         assert ranker.explain_document(X, 2, qid=times, query=query).gap == gap
 
 
-def test_what_is_refused() -> None:
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match=r"first and second must be of one query, got 0 and 12"):
-        ranker.explain_pair(X, 0, 100, qid=QID)
-    with pytest.raises(ValueError, match=r"second must be .*239.* 240"):
-        ranker.explain_pair(X, 0, 240, qid=QID)
-    with pytest.raises(ValueError, match="query must be one of the 30 queries of X, such as 0, go"):
-        ranker.explain_document(X, 1, qid=QID, query=30)
-    with pytest.raises(ValueError, match=r"query must be one of .*'a'"):
-        ranker.explain_document(X, 1, qid=QID, query="a")
-    with pytest.raises(ValueError, match="docid must have 240 entries, got 2"):
-        ranker.explain_document(X, "a", qid=QID, docid=["a", "b"])
-    with pytest.raises(ValueError, match="name of one document of the query, got 'a', of 240 rows"):
-        ranker.explain_document(X, "a", qid=QID, docid=["a"] * 240)
-    above = GBRanker(init=ranker.booster_, **SMALL).fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match="init must be a GBRanker"):
-        above.explain_pair(X, 0, 1, qid=QID)
-
-
-def test_pictures() -> None:
+def test_pictures(ranker: GBRanker) -> None:
     """The shares sum to the gap in the picture too."""
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
     for why in (ranker.explain_pair(X, 0, 1, qid=QID), ranker.explain_document(X, 0, qid=QID)):
         ax = plots.explanation(why, largest=2)
         assert sum(patch.get_width() for patch in ax.patches) == pytest.approx(why.gap)
 
 
-def test_a_pair_by_rows_ranks_and_names() -> None:
+def test_a_pair_by_rows_ranks_and_names(ranker: GBRanker) -> None:
     """The same two documents; the words have their names, and the largest share first."""
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
     own = np.flatnonzero(QID == 1)
     first, last = own[np.argsort(-ranker.predict(X)[own], kind="stable")][[0, -1]].tolist()
     names = [f"shoe {row}" for row in range(len(Y))]
@@ -183,22 +156,20 @@ def test_a_pair_by_rows_ranks_and_names() -> None:
         ranker.explain_pair(X, 1, 9, qid=QID, query=1)
 
 
-def test_explanation_of_shap() -> None:
+def test_explanation_of_shap(on_frame: GBRanker) -> None:
     """It has what the array has, with the values and the names of the features."""
-    ranker = GBRanker(**SMALL).fit(FRAME, Y, qid=QID)
-    array = ranker.explain(FRAME)
-    found = ranker.explain(FRAME, output="shap")
+    array = on_frame.explain(FRAME)
+    found = on_frame.explain(FRAME, output="shap")
     assert_allclose(found.values, array[:, :-1], rtol=0, atol=0)
     assert_allclose(found.base_values, array[:, -1], rtol=0, atol=0)
     assert found.feature_names == ["a", "b", "c", "d", "e"]
     assert found.data[5].tolist() == [*FRAME.iloc[5]]
     with pytest.raises(ValueError, match="output must be one of"):
-        ranker.explain(FRAME, output="table")
+        on_frame.explain(FRAME, output="table")
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(ranker: GBRanker, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Prints what the methods give, of documents by their ranks; HTML is a file."""
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
     ranker.save(tmp_path / "model")
     write_letor(tmp_path / "data.txt", X, Y, QID)
     command = ["explain", f"{tmp_path}/data.txt", "--model", f"{tmp_path}/model", "--query", "7"]
@@ -217,13 +188,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert_allclose(cells[:, -1].astype(float), why.to_pandas()["share"], rtol=1e-3)
         assert page.count("<!doctype html>") == page.count("<svg") == 1
         assert why.in_words() in page
-    demand = "must be an integer of at least 1 and at most 8, got"
-    for options, message in [
-        (["--pair", "2", "9"], f"--pair {demand} 9"),
-        (["--document", "x"], f"--document {demand} 'x'"),
-    ]:
-        assert main([*command, *options]) == 1
-        assert message in capsys.readouterr().err
+    assert main([*command, "--pair", "2", "9"]) == 1
+    assert "--pair must be an integer of at least 1 and at most 8" in capsys.readouterr().err
     assert main([*command[:-1], "70", "--document", "1"]) == 1
     assert "unknown query '70'" in capsys.readouterr().err
 
@@ -239,11 +205,14 @@ def test_a_start_that_was_fitted_on_an_array() -> None:
     assert_allclose(shares, same.explain(X), rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("query", [np.array([1, 2]), pd.Series([1]), pd.NA, [1]])
-def test_what_is_no_query(query: object) -> None:
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match="query must be one of the"):
-        ranker.explain_document(X, 1, qid=QID, query=query)
+def test_documents_called_as_columns(ranker: GBRanker) -> None:
+    """The table keeps all its columns."""
+    names = ["feature", "share", *map(str, range(2, len(Y)))]
+    table = ranker.explain_pair(X, "feature", "share", qid=QID, docid=names).to_pandas()
+    assert list(table) == ["feature", "(feature)", "(share)", "share"]
+    assert list(ranker.explain_pair(X, "2", "2", qid=QID, docid=names).to_pandas())[1:3] == [
+        "2", "(2)",
+    ]  # fmt: skip
 
 
 def test_queries_and_documents_that_read_the_same() -> None:
@@ -259,14 +228,3 @@ def test_queries_and_documents_that_read_the_same() -> None:
     assert ranker.explain_document(X, 1, qid=ids, query="2").names[0] == "rank 1"
     with pytest.raises(ValueError, match=r"query must be one of .*got 1\.?$"):
         ranker.explain_document(X, 1, qid=ids, query=1)
-
-
-def test_documents_called_as_columns() -> None:
-    """The table keeps all its columns."""
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
-    names = ["feature", "share", *map(str, range(2, len(Y)))]
-    table = ranker.explain_pair(X, "feature", "share", qid=QID, docid=names).to_pandas()
-    assert list(table) == ["feature", "(feature)", "(share)", "share"]
-    assert list(ranker.explain_pair(X, "2", "2", qid=QID, docid=names).to_pandas())[1:3] == [
-        "2", "(2)",
-    ]  # fmt: skip

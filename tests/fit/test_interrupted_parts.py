@@ -20,7 +20,7 @@ def ranker(**params: Any) -> GBRanker:
 
 
 WHOLES: dict[str, Callable[[], object]] = {
-    "a start": lambda: ranker(init="regression", n_estimators=40).fit(X, Y, qid=QID),
+    "a start": lambda: ranker(init="regression", n_estimators=40).fit(X, Y, qid=QID)
 }
 
 

@@ -1,20 +1,15 @@
 """Position bias: clicks that are simulated, and what is learned from them."""
 
-import doctest
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from clicked import make_clicks
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import GBRanker, Queries, get_objective, list_objectives, make_cubic
-from gbrank.data.sums import order_free_sums
+from gbrank import GBRanker, Queries, get_objective, make_cubic
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 CLICKS = make_clicks(Y, QID, n_sessions=3, n_positions=6, random_state=0)
@@ -32,56 +27,6 @@ def fit(ranker: GBRanker, **data: Any) -> GBRanker:
     """Return a ranker, fitted to the clicks."""
     given = {"qid": CLICKS.qid, "position": CLICKS.position, **data}
     return ranker.fit(SHOWN, CLICKS.y, **given)
-
-
-# --- Clicks ------------------------------------------------------------------------------------
-
-
-def test_click_rates_are_the_models() -> None:
-    """Per position and label, within four standard errors."""
-    y = np.array([0, 1, 3, 0, 1])
-    clicks = make_clicks(y, np.zeros(5), n_sessions=40_000, eta=0.7, noise=0.2, random_state=2)
-    for position in range(1, 6):
-        for label in (0, 1, 3):
-            here = (clicks.position == position) & (y[clicks.rows] == label)
-            p = position**-0.7 * (0.2 + 0.8 * (2**label - 1) / 7)
-            assert abs(clicks.y[here].mean() - p) <= 4 * math.sqrt(p * (1 - p) / here.sum())
-            assert_allclose(clicks.propensity[here], position**-0.7)
-
-
-def test_rankings_are_plackett_and_luces() -> None:
-    """Who is first is drawn by softmax(scores / temperature); so is who is second, of the rest."""
-    scores = np.array([1.0, 0.0, 2.0])
-    clicks = make_clicks(
-        [1, 0, 0], [7, 7, 7], scores=scores, temperature=2.0, n_sessions=40_000, random_state=2
-    )
-    shown = clicks.rows.reshape(-1, 3)
-    w = np.exp(scores / 2)
-    for first in range(3):
-        share = w[first] / w.sum()
-        assert abs((shown[:, 0] == first).mean() - share) < 4 * 0.5 / math.sqrt(40_000)
-        second = (first + 1) % 3
-        rest = shown[shown[:, 0] == first, 1]
-        share = w[second] / (w.sum() - w[first])
-        assert abs((rest == second).mean() - share) < 4 * 0.5 / math.sqrt(len(rest))
-
-
-def test_sessions() -> None:
-    """Each shows documents of one query, the best ones first, and sessions of a query in a row."""
-    qid = np.array([9, 4, 9, 4, 9, 9])
-    scores = np.array([1, 5, 3, 6, 2, 4.0])
-    clicks = make_clicks(
-        [1, 0, 0, 0, 0, 0], qid, scores=scores, temperature=0, n_sessions=2, n_positions=3
-    )
-    assert clicks.rows.tolist() == [5, 2, 4, 5, 2, 4, 3, 1, 3, 1]
-    assert clicks.qid.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 3, 3]
-    assert clicks.position.tolist() == [1, 2, 3, 1, 2, 3, 1, 2, 1, 2]
-
-
-def test_clicks_of_a_seed() -> None:
-    first, same, other = (make_clicks(Y, QID, random_state=seed) for seed in (5, 5, 6))
-    assert all(map(np.array_equal, first, same))
-    assert not np.array_equal(first.y, other.y)
 
 
 # --- What is learned ---------------------------------------------------------------------------
@@ -125,8 +70,8 @@ def test_debiased_training_recovers_the_ranking() -> None:
     assert (labels - debiased).mean() < 0.25 * (labels - naive).mean()
 
 
-@pytest.mark.parametrize("name", [item.name for item in list_objectives()])
-def test_every_objective_learns_biases(name: str) -> None:
+@pytest.mark.parametrize("name", ["noisy:ndcg", "approx:ndcg", "listnet"])
+def test_objectives_learn_biases(name: str) -> None:
     """Documents are shown in random order, so only the position can explain the clicks' fall."""
     clicks = make_clicks(Y, QID, n_sessions=8, n_positions=6, eta=2, noise=0, random_state=1)
     ranker = make(name).fit(X[clicks.rows], clicks.y, qid=clicks.qid, position=clicks.position)
@@ -200,18 +145,6 @@ def test_the_order_of_rows_plays_no_part() -> None:
     assert shuffled.position_bias_ == fit(make(n_estimators=3)).position_bias_
 
 
-@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 3)), min_size=1), st.randoms())
-def test_sums(pairs: list[tuple[float, int]], random: Any) -> None:
-    """Exact to rounding, and the same bits in any order."""
-    values, groups = (np.array(column) for column in zip(*pairs, strict=True))
-    sums = order_free_sums(values.astype(float), groups, 5)
-    exact = [math.fsum(values[groups == group]) for group in range(5)]
-    assert_allclose(sums, exact, atol=1e-10 * (1 + np.abs(values).max()))
-    random.shuffle(pairs)
-    values, groups = (np.array(column) for column in zip(*pairs, strict=True))
-    assert_array_equal(order_free_sums(values.astype(float), groups, 5), sums)
-
-
 def test_biases_of_the_best_round() -> None:
     """Early stopping is judged without positions, and cuts the biases with the trees."""
     valid = {"eval_set": [(X, Y)], "eval_qid": [QID]}
@@ -232,33 +165,3 @@ def test_sets_that_are_split_off_and_sampled() -> None:
 def test_a_start_is_debiased_too() -> None:
     """What is boosted from learns from the same clicks."""
     assert fit(make("smooth:ndcg", init="regression", n_estimators=20)).init_.position_bias_[6] < 0
-
-
-@pytest.mark.parametrize(
-    ("position", "message"),
-    [
-        (CLICKS.position[1:], "position must have 540 entries, got 539"),
-        (CLICKS.position - 1, "position must hold integers of at least 1, got 0.0 in row 0"),
-        (CLICKS.position + 0.5, "position must hold integers of at least 1, got 1.5 in row 0"),
-        (np.where(CLICKS.position == 2, np.nan, 1), "position must be finite, got nan in row 1"),
-        (["first"] * 540, "position must hold real numbers"),
-    ],
-    ids=["length", "zero", "half", "nan", "text"],
-)
-def test_bad_positions(position: Any, message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        fit(make(), position=position)
-
-
-# --- The page ----------------------------------------------------------------------------------
-
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "clicks.md"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
-def test_lines_of_the_page_run() -> None:
-    """Blocks of code share one session."""
-    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.REPORT_NDIFF)
-    assert found.attempted > 10
-    assert found.failed == 0

@@ -87,15 +87,6 @@ def test_trees_add_to_its_scores(name: str, booster: str, tmp_path: Path) -> Non
     assert isinstance(load_ranker(tmp_path).init_, PretrainedRanker)
 
 
-def test_stopped_early() -> None:
-    """XGBoost keeps more trees than the best; the start has the best only."""
-    model = stopped_xgboost()
-    start = ranker(init=model).fit(X, Y, qid=QID).init_
-    assert model.get_booster().num_boosted_rounds() > model.best_iteration + 1
-    assert start.booster.num_boosted_rounds() == model.best_iteration + 1
-    assert_allclose(start.predict(X), model.predict(X), rtol=1e-6)
-
-
 @pytest.mark.parametrize("make", [booster_of_lightgbm, booster_of_xgboost])
 def test_clones_keep_boosters(make: Any) -> None:
     """As cross-validation clones; a fitted estimator's clone is no longer fitted."""

@@ -6,21 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
 
 from gbrank import GBRanker, LinearRanker, Queries, custom_objective, make_cubic
-from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.documents import Documents
 from gbrank.extend import Facts
-from gbrank.schedules import geometric, staircase
+from gbrank.schedules import geometric
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=5, random_state=0)
 TRAIN, VALID = QID < 30, QID >= 30
@@ -156,17 +152,6 @@ def test_an_objective_of_ones_own_begins_with_ranknet() -> None:
     assert made.evals_result_["valid_0"]["ndcg@10"][:5] == ranknet["valid_0"]["ndcg@10"]
 
 
-def test_nothing_else_begins_with_another() -> None:
-    """Nor where scores are given; "zero" stands in its way."""
-    assert len(set(fitted(ranker("lambda:ndcg")).sigmas_)) == 1
-    (own,) = GradientHook("approx:ndcg", start=False, rounds=9).stages
-    assert (own.begin, own.rounds) == (0, 9)
-    (own,) = GradientHook("approx:ndcg", rounds=1).stages
-    assert (own.begin, own.rounds) == (0, 1)
-    with pytest.raises(ValueError, match=r"rounds must be given with tie:ndcg.*ranknet for half"):
-        GradientHook("tie:ndcg")
-
-
 def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
     """A mixture begins with RankNet where all that is in it does, and is annealed as they are."""
     alone, both = (fitted(ranker(name)) for name in ("smooth:ndcg", "smooth:ndcg+smooth:ap"))
@@ -178,6 +163,8 @@ def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
     for objective in ("smooth:ndcg", "smooth:ndcg+smooth:ap"):
         with pytest.raises(ValueError, match="initial scores must differ within queries"):
             fitted(ranker(objective, init="zero"))
+    with pytest.raises(ValueError, match="every query has one document"):
+        ranker().fit(X, Y, qid=range(len(Y)))
     # Where scores differ, it is the labels.
     with pytest.raises(ValueError, match="equal within each query"):
         ranker().fit(X, 0 * Y, qid=QID, init_score=X[:, 0])
@@ -189,14 +176,6 @@ def test_a_regression_converges_whatever_the_steps_of_what_follows() -> None:
     gains = 2.0 ** Y[TRAIN] - 1
     start = steep.init_.predict(X[TRAIN])
     assert ((start - gains) ** 2).mean() < 0.7 * ((gains - gains.mean()) ** 2).mean()
-
-
-def test_the_papers_extension_by_name() -> None:
-    """SmoothRank's functional gradient boosting: regression, then a falling σ."""
-    made = fitted(ranker(init="regression", sigma=staircase(1, 0.5, 3)))
-    assert_array_equal(made.sigmas_[:7], [1, 1, 1, 0.5, 0.5, 0.5, 0.25])
-    before = made.init_.score(X[TRAIN], Y[TRAIN], QID[TRAIN])
-    assert made.score(X[TRAIN], Y[TRAIN], QID[TRAIN]) > before
 
 
 def test_a_fitted_ranker_or_its_folder(tmp_path: Path) -> None:
@@ -279,44 +258,14 @@ def test_few_rounds_begin_with_one() -> None:
     assert ranker(init="regression", n_estimators=5).fit(X, Y, qid=QID).init_.n_estimators == 1
 
 
-DEMAND = 'init must be "regression", "zero", a fitted GBRanker or the folder'
-UNFITTED = ranker("listnet", n_estimators=3)
-
-
-@pytest.mark.parametrize(
-    ("init", "got"),
-    [
-        ("ridge", r"got 'ridge': no model in ridge: it must hold gbrank\.json\."),
-        (Path("absent"), r"got .*Path\('absent'\): no model in absent"),
-        (3, r"got 3\."),
-        (GBRanker, "got <class"),
-        (UNFITTED, r"got GBRanker\(.*, which is not fitted\. Clones.*pass a folder or a booster"),
-        (Ridge().fit(X, Y), r"got Ridge\(\)"),
-        (LinearRanker("regression").fit(X, Y, qid=QID), r"got LinearRanker\("),
-        (clone(lgb.LGBMRanker()), r"got LGBMRanker\(\)\. Clones.*pass a folder or a booster"),
-        (xgb.XGBRanker(n_estimators=2, missing=0.0).fit(X, Y, qid=QID), r"got XGBRanker\("),
-    ],
-)
-def test_no_start(init: object, got: str) -> None:
-    """Named, with what it was and what to pass, before any tree is grown."""
-    with pytest.raises(ValueError, match=f"(?s){DEMAND}.*{got}") as caught:
-        fitted(ranker(init=init))
-    assert isinstance(caught.value, TypeError) != isinstance(init, str | Path)
-
-
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
     """Of a ranker without trees, or damaged."""
     LinearRanker("regression").fit(X, Y, qid=QID).save(tmp_path)
-    with pytest.raises(ValueError, match=rf"{DEMAND}.* holds a LinearRanker: load it by"):
+    with pytest.raises(ValueError, match=r"init must be .* holds a LinearRanker: load it by"):
         fitted(ranker(init=str(tmp_path)))
     (tmp_path / "gbrank.json").write_text("{")
-    with pytest.raises(ValueError, match=f"{DEMAND}.* is damaged"):
+    with pytest.raises(ValueError, match=r"init must be .* is damaged"):
         fitted(ranker(init=str(tmp_path)))
-
-
-def test_no_initial_scores_besides() -> None:
-    with pytest.raises(ValueError, match="init must be None where init_score is given"):
-        ranker(init="regression").fit(X, Y, qid=QID, init_score=X[:, 0])
 
 
 def test_the_regression_has_weights_categories_and_no_baseline() -> None:

@@ -18,7 +18,6 @@ import pytest
 import xgboost as xgb
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
 from gbrank import (
     AP,
@@ -51,12 +50,7 @@ inputs = pytest.mark.parametrize("rows", [X, FRAME], ids=["array", "frame"])
 
 def make(booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {
-        "n_estimators": 8,
-        "random_state": 0,
-        "n_jobs": 1,
-        "min_child_samples": 5,
-    }
+    defaults = {"n_estimators": 8, "random_state": 0, "n_jobs": 1, "min_child_samples": 5}
     return GBRanker(booster=booster, **{**defaults, **params})
 
 
@@ -83,9 +77,6 @@ def change(folder: Path, update: dict[str, Any]) -> None:
     path.write_text(json.dumps(description), encoding="utf-8")
 
 
-# --- What comes back --------------------------------------------------------------------------
-
-
 @boosters
 @inputs
 def test_the_same_ranker(booster: str, rows: Any, tmp_path: Path) -> None:
@@ -106,16 +97,6 @@ def test_the_same_ranker(booster: str, rows: Any, tmp_path: Path) -> None:
     again = tmp_path / "again"
     loaded.save(again)
     assert_array_equal(GBRanker.load(again).predict(rows), ranker.predict(rows))
-
-
-@boosters
-def test_without_validation(booster: str, tmp_path: Path) -> None:
-    """There is no best score then, before and after."""
-    make(booster).fit(X, Y, qid=QID).save(tmp_path)
-    loaded = GBRanker.load(tmp_path)
-    assert np.isnan(loaded.best_score_)
-    assert loaded.evals_result_ == {}
-    assert loaded.best_iteration_ == 8
 
 
 def test_parameters_come_back(tmp_path: Path) -> None:
@@ -159,15 +140,6 @@ def test_columns_are_still_checked(booster: str, tmp_path: Path) -> None:
         loaded.predict(FRAME[FRAME.columns[1:]])
 
 
-def test_twelve_categorical_columns(tmp_path: Path) -> None:
-    """Their places have one digit or two."""
-    words = np.array(list("abc"))
-    frame = pd.DataFrame({f"c{i}": pd.Categorical(words[np.arange(300) % 3]) for i in range(12)})
-    ranker = make().fit(frame, Y, qid=QID)
-    ranker.save(tmp_path)
-    assert_array_equal(GBRanker.load(tmp_path).predict(frame), ranker.predict(frame))
-
-
 @boosters
 def test_boosters_read_their_part(booster: str, tmp_path: Path) -> None:
     """Without gbrank."""
@@ -195,24 +167,12 @@ def test_a_model_is_data_only(saved: Path, monkeypatch: pytest.MonkeyPatch) -> N
     GBRanker.load(saved).predict(FRAME)
 
 
-def test_saving_again_replaces(saved: Path) -> None:
-    """The last model counts, whatever the booster was."""
-    for booster in ("xgboost", "lightgbm"):
-        ranker = make(booster, n_estimators=3).fit(X, Y, qid=QID)
-        ranker.save(saved)
-        assert_array_equal(GBRanker.load(saved).predict(X), ranker.predict(X))
-        assert len(list(saved.iterdir())) == 1
-
-
 @boosters
 def test_pickle(booster: str) -> None:
     """For joblib and Dask: the same bits too."""
     ranker = make(booster).fit(FRAME, Y, qid=QID)
     again = pickle.loads(pickle.dumps(ranker))
     assert_array_equal(again.predict(FRAME), ranker.predict(FRAME))
-
-
-# --- Objectives that are not there ------------------------------------------------------------
 
 
 @boosters
@@ -249,9 +209,6 @@ def test_loading_in_another_process(booster: str, tmp_path: Path) -> None:
     assert_array_equal(np.load(tmp_path / "scores.npy"), ranker.predict(X))
 
 
-# --- Damage -----------------------------------------------------------------------------------
-
-
 def test_a_file_that_is_cut_short_or_changed(saved: Path) -> None:
     """Anywhere, by one bit."""
     path = saved / "gbrank.json"
@@ -264,42 +221,12 @@ def test_a_file_that_is_cut_short_or_changed(saved: Path) -> None:
                 GBRanker.load(saved)
 
 
-@pytest.mark.parametrize("content", [b"[]", b"3", b"null", b"\xff\xfe", b'{"format": 3}'])
-def test_a_file_of_something_else(saved: Path, content: bytes) -> None:
-    """JSON, but not ours."""
-    (saved / "gbrank.json").write_bytes(content)
-    with pytest.raises(ValueError, match=r"gbrank\.json.*damaged"):
-        GBRanker.load(saved)
-
-
-@pytest.mark.parametrize("version", [1, "3", None, 3.5])
-def test_unknown_format(saved: Path, version: Any) -> None:
-    """The message says which format it is, and which can be read."""
-    change(saved, {"format": version})
-    with pytest.raises(ValueError, match=rf"format {version!r}.*reads format 3"):
-        GBRanker.load(saved)
-
-
 @pytest.mark.parametrize("update", [{"booster": "catboost"}, {"params": {"unheard_of": 1}}])
 def test_what_this_gbrank_does_not_know(saved: Path, update: dict[str, Any]) -> None:
     """Another booster, another parameter: named."""
     change(saved, update)
     with pytest.raises(ValueError, match=r"was saved by gbrank .* cannot read it: "):
         GBRanker.load(saved)
-
-
-def test_missing_files(tmp_path: Path) -> None:
-    """The message says what is not there."""
-    for folder in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(FileNotFoundError, match=rf"{folder.name}.*gbrank\.json"):
-            GBRanker.load(folder)
-
-
-def test_nothing_to_save(tmp_path: Path) -> None:
-    """A ranker that is not fitted leaves no file."""
-    with pytest.raises(NotFittedError):
-        GBRanker().save(tmp_path / "model")
-    assert not (tmp_path / "model").exists()
 
 
 def test_a_failed_save_leaves_the_earlier_model(

@@ -17,7 +17,6 @@ from gbrank import GBRanker, LinearRanker, SLAMPerceptron, load_ranker
 from gbrank.boosters import TRAINERS
 from gbrank.fit import boost
 from gbrank.fit.interrupted import FitInterrupted
-from gbrank.fit.pretrained import PretrainedRanker
 
 PACKAGE = str(Path(gbrank.__file__).parent)
 RNG = np.random.default_rng(0)
@@ -279,12 +278,3 @@ def test_an_attribute_may_be_replaced() -> None:
     np.testing.assert_array_equal(ranker.fit(FIRST, Y, qid=QID).coef_, found)
     with pytest.raises(NotFittedError):
         LinearRanker().coef_ = found
-
-
-def test_no_names_after_a_fit_without() -> None:
-    """Nothing of an earlier fit is left."""
-    ranker = boosted().fit(FIRST, Y, qid=QID)
-    assert list(ranker.feature_names_in_) == ["a", "b"]
-    ranker.fit(FIRST.to_numpy(), Y, qid=QID)
-    assert not hasattr(ranker, "feature_names_in_")
-    assert not hasattr(PretrainedRanker(ranker.booster_), "n_features_in_")
