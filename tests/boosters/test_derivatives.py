@@ -25,7 +25,7 @@ def derivatives(objective: Any, data: reference.Data, scores: Vector, sigma: flo
     return hook.derivatives(hook.bind(data.y, Queries.from_qid(data.qid)), scores, None)
 
 
-@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
+@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg"])
 @loop("sigma", [1e-300, 1e-30, 1.0, 1e12, 1e300])
 @loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
 def test_positive_finite_single_precision(objective: str, sigma: float, spread: float) -> None:
@@ -40,7 +40,7 @@ def test_positive_finite_single_precision(objective: str, sigma: float, spread: 
     assert (curvature > 0).all()
 
 
-@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
+@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg"])
 @loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
 def test_steps_that_boosters_cannot_take(objective: str, spread: float) -> None:
     """Gradients that single precision holds, but not the square of their sum, are refused."""
@@ -92,17 +92,6 @@ def test_remains_of_underflow(scale: float, kept: bool) -> None:
     hook = GradientHook(tiny)
     bound = hook.bind(data.y, Queries.from_qid(data.qid))
     assert hook.derivatives(bound, data.scores, 1)[0].any() == kept
-
-
-def test_no_curvature_at_all_is_refused() -> None:
-    """Zeros mean that there is no curvature, not that steps are infinite."""
-
-    def first_order(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-        return 0.0, 10 * (scores - labels), np.zeros_like(scores)
-
-    data = reference.Data(10)
-    with pytest.raises((ValueError, RuntimeError), match="curvature"):
-        derivatives(first_order, data, data.scores)
 
 
 @given(

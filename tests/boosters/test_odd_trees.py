@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from gbrank import GBRanker, load_ranker
-from gbrank.boosters import MODELS, TRAINERS
+from gbrank.boosters import MODELS
 from gbrank.boosters.tree import Membership, Threshold, splits
 from gbrank.boosters.xgboost.trained_model import trees_and_weights
 
@@ -114,14 +114,6 @@ def test_columns(booster: str, column: str, tmp_path: Path) -> None:
             assert_comes_back(fitted(ranker, X), tmp_path / f"{extra_trees}", X)
 
 
-@pytest.mark.parametrize("value", [np.inf, -np.inf])
-@boosters
-def test_infinite_values(booster: str, value: float) -> None:
-    """They are refused before a tree is grown."""
-    with pytest.raises(ValueError, match=r"X must not hold infinite values.*column 1"):
-        fitted(made(booster), np.c_[NOISE, np.where(OFTEN, value, NOISE)])
-
-
 @boosters
 @pytest.mark.parametrize("kind", KINDS)
 def test_shapes(booster: str, kind: str, tmp_path: Path) -> None:
@@ -138,34 +130,6 @@ def test_shapes(booster: str, kind: str, tmp_path: Path) -> None:
 def test_the_boosters_own_options(booster: str, own: dict[str, Any], tmp_path: Path) -> None:
     """Trees of all the kinds that they grow."""
     assert_comes_back(fitted(made(booster, booster_params=own)), tmp_path)
-
-
-class Killed(Exception):
-    """What ends a fit in these tests."""
-
-
-@boosters
-@pytest.mark.parametrize("column", ["missing or one number", "largest", "categories"])
-def test_checkpoints(
-    booster: str, column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A fit goes on from odd trees to the same model."""
-    data = X if column == "categories" else np.c_[NOISE + Y, COLUMNS[column]]
-    step, rounds = TRAINERS[booster].step, iter(range(2))
-
-    def dying(self: Any, derivatives: Any) -> None:
-        if next(rounds, None) is None:
-            raise Killed
-        step(self, derivatives)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TRAINERS[booster], "step", dying)
-        with pytest.raises(Killed):
-            fitted(made(booster), data, checkpoint=tmp_path, checkpoint_rounds=1)
-    resumed = fitted(made(booster), data, checkpoint=tmp_path)
-    whole = fitted(made(booster), data)
-    assert resumed._model.dump() == whole._model.dump()
-    assert_array_equal(resumed.predict(data), whole.predict(data))
 
 
 def booster_of_lightgbm(X: Any) -> Any:

@@ -50,14 +50,6 @@ def test_one_round_has_no_start() -> None:
     assert (str(main.objective), main.begin, main.rounds) == ("approx:ndcg", 0, 1)
 
 
-def test_rounds_are_needed_for_a_start() -> None:
-    """The error says so; an objective without a start needs none."""
-    with pytest.raises(ValueError, match=r"rounds must be given.*start=False"):
-        stages_of(get_objective("approx:ndcg"), None, None, True)
-    (main,) = stages_of(get_objective("ranknet"), None, None, True)
-    assert main.rounds is None
-
-
 def test_going_on() -> None:
     """After some rounds of the same schedule it continues there; another one begins anew."""
     objective, schedule = get_objective("approx:ndcg"), geometric(2.0, 0.5)
