@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Keys, canonical
 from gbrank.common.collective import all_sum
+from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.ids import as_list, key_of
 from gbrank.data.queries import Queries
+
+# How many numbers are hashed at once.
+BLOCK = 2**16
 
 
 def split_mix(noise: Any, i: Any) -> Any:
@@ -43,6 +47,17 @@ def row_keys(X: NDArray[Any]) -> Keys:
         numbers = canonical(X.astype(np.float32))
     columns = split_mix(np.arange(X.shape[1], dtype=np.uint64), 0)
     return split_mix(split_mix(numbers.view(np.uint32) + columns, 0).sum(axis=1), 0)
+
+
+def block_keys(X: Features) -> Keys:
+    """Return one number per row that depends on its numbers only, block by block."""
+    n_rows, n_columns = X.shape
+    step = 1 + BLOCK // n_columns
+    keys = np.empty(n_rows, dtype=np.uint64)
+    for start in range(0, n_rows, step):
+        block = X[start : start + step]
+        keys[start : start + step] = row_keys(as_dense(block))
+    return keys
 
 
 def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:

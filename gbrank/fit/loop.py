@@ -8,7 +8,6 @@ from typing import Protocol
 
 import numpy as np
 
-from gbrank.boosters.bins import block_keys
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import Steps
 from gbrank.common.argument_error import found_in
@@ -19,7 +18,7 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
-from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
+from gbrank.data.sampling import block_keys, query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
 from gbrank.fit.rounds import Callback, History, Round, Stopping, call_all
