@@ -31,6 +31,5 @@ def __getattr__(name: str) -> typing.Any:
         if isinstance(cls, type) and cls.__module__.startswith("gbrank.")
     }
     if name == "__all__":
-        modules = {"datasets", "evaluation", "plots", "schedules"}  # no names for a star import
-        return sorted({*__dir__(), *registered} - {"__version__", *modules})
+        return sorted({*__dir__(), *registered} - {"__version__"})
     return registered[name] if name in registered else _load(name)

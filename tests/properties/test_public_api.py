@@ -76,7 +76,7 @@ MEMBERS = {
     if inspect.isclass(cls)
     for name, item in members(cls)
 }
-TOP = {name: getattr(gbrank, name) for name in gbrank.__all__}
+TOP = {name: getattr(gbrank, name) for name in gbrank.__all__ if is_ours(getattr(gbrank, name))}
 TOP_METHODS = {
     f"{path}.{name}": item
     for path, cls in TOP.items()
@@ -161,18 +161,17 @@ def test_signatures_are_readable(name: str) -> None:
 
 
 def test_all_is_sorted_and_complete() -> None:
-    """Classes and functions: those of the stub, and what registers itself; modules are beside."""
+    """Classes, functions and four modules: those of the stub, and what registers itself."""
     stub = Path(gbrank.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     named = set(re.findall(r" (\w+) as \1,?$", stub, re.MULTILINE))
     registered = {
         item.__name__ for item in {**MEASURES, **OBJECTIVES}.values() if inspect.isclass(item)
     }
-    modules = {"datasets", "evaluation", "plots", "schedules"}
-    assert modules <= set(dir(gbrank))
-    assert named - {"__version__", *modules} <= set(gbrank.__all__) <= named | registered
+    assert named - {"__version__"} <= set(gbrank.__all__) <= named | registered
     assert gbrank.__all__ == sorted(gbrank.__all__)
-    assert all(is_ours(getattr(gbrank, name)) for name in gbrank.__all__)
-    assert len(gbrank.__all__) <= 60
+    others = {name for name in gbrank.__all__ if not is_ours(getattr(gbrank, name))}
+    assert others == {"datasets", "evaluation", "plots", "schedules"}
+    assert len(gbrank.__all__) <= 63
 
 
 def test_names_that_are_not_there() -> None:
