@@ -23,33 +23,21 @@ from gbrank.commands.options import command_parser
         ("train bad.txt --model m", "bad.txt, line 2, column 9: expected <index>:<value>"),
         ("train one.txt --model m --objective lambdarnk", "Did you mean 'lambdarank'? Known: "),
         ("train one.txt --model m --objective lambda:nope", "unknown measure 'nope'"),
-        ("train one.txt --model m --booster cat", "['lightgbm', 'xgboost'], got 'cat'"),
         ("train one.txt --model m --n-estimators 0", "--n-estimators must be"),
-        ("train one.txt --model m --sigma geometrik(1,2)", "Did you mean 'geometric'?"),
-        (
-            "train one.txt --model m --booster-param max_bin=many",
-            "max_bin in booster_params must be an integer",
-        ),
-        ("train one.txt --model m --booster-param min_data_in_bin=few", "must be an integer of at"),
-        ("train one.txt --model m --booster-param num_leaves=7", "use the argument num_leaves"),
-        ("train one.txt --model m --n-features 1", "one.txt, line 1, column 15"),
         ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),
         ("train '' --model m", "file must be a path, got an empty text"),
         ("predict one.txt --model ''", "--model must be a path, got an empty text"),
         ("train one.txt --model one.txt", "--model must be no file that is read, and in no folder"),
         ("train one.txt --model fine.txt", "fine.txt: Not a directory"),
-        ("predict one.txt --model none", "no model in none"),
         ("predict one.txt --model .", "no model in ."),
-        ("evaluate one.txt --scores none.txt", "none.txt: No such file or directory"),
         ("evaluate one.txt --scores short.txt", "short.txt: --scores must have 2 entries, got 1"),
-        (
-            "evaluate one.txt --scores words.txt",
-            "words.txt: --scores must be finite, got nan in",
-        ),
         ("evaluate one.txt --scores fine.txt --metric ndcg@x", "unknown measure 'ndcg@x'"),
         ("evaluate one.txt --scores fine.txt --metric ap(threshold=9)", "undefined on every query"),
+        ("compare --rankers ranknet ranknet", "--rankers must not hold 'ranknet' twice"),
+        ("compare --json missing/a.json", "--json must be in a folder that exists"),
+        ("compare --picture a.txt", "--picture must end in one of"),
+        ("compare --data missing", "missing: No such file or directory"),
         ("demo --queries 2", "--queries must be an integer of at least 3, got 2"),
-        ("demo --output none/demo.png", "--output must be in a folder that exists"),
         ("demo --output demo.txt", "--output must end in one of"),
     ],
 )
@@ -63,7 +51,6 @@ def test_faults(
         "bad.txt": "1 qid:1 1:0.5\n0 qid:1 x:1\n",
         "wide.txt": "1 qid:2 9:0.5\n",
         "short.txt": "0.5\n",
-        "words.txt": "0.5\nnan\n",
         "fine.txt": "0.5\n0.25\n",
     }
     for name, text in files.items():
@@ -123,13 +110,9 @@ def test_damaged_model(data: Path, tmp_path: Path, fault: Output) -> None:
     "argv",
     [
         [],
-        ["fit"],
         ["train", "train.txt"],
-        ["train", "train.txt", "--model", "m", "--n-estimators", "many"],
         ["train", "train.txt", "--model", "m", "--booster-param", "max_bin"],
-        ["predict", "--model", "m"],
         ["predict", "--model", "m", "test.txt", "--format", "csv"],
-        ["list", "boosters"],
         ["demo", "--seeds", "3"],
     ],
 )
@@ -177,17 +160,11 @@ def test_broken_pipe_is_quiet() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize(
-    ("redirections", "code", "said"),
-    [
-        (">/dev/full", 1, "gbrank: error: [Errno 28] No space left on device"),
-    ],
-)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-def test_closed_and_full_streams(redirections: str, code: int, said: str) -> None:
+def test_a_full_stream() -> None:
     """No answer is lost with code 0, and nothing is said twice."""
-    command = f"{shlex.quote(sys.executable)} -m gbrank list {redirections}"
+    command = f"{shlex.quote(sys.executable)} -m gbrank list >/dev/full"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert done.returncode == code
-    assert done.stderr.startswith(said)
-    assert done.stderr.count("\n") == bool(said)
+    assert done.returncode == 1
+    assert done.stderr.startswith("gbrank: error: [Errno 28] No space left on device")
+    assert done.stderr.count("\n") == 1

@@ -1,7 +1,6 @@
-"""`gbrank evaluate`, run in this process, against the Python API and trec_eval."""
+"""`gbrank evaluate`, run in this process, against the Python API."""
 
 import gzip
-import io
 import json
 import os
 import subprocess
@@ -17,14 +16,6 @@ from command import Output
 from gbrank import GBRanker, get_measure, read_letor
 from gbrank.commands.cli import main
 from gbrank.datasets import write_qrels
-
-
-def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("gbrank.commands.data_files.Letor", interrupt)
-    assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
 
 
 def test_predict_and_evaluate_agree(data: Path, model: str, tmp_path: Path, output: Output) -> None:
@@ -82,36 +73,6 @@ def test_evaluate_by_default(data: Path, model: str, capsys: pytest.CaptureFixtu
             main(["evaluate", str(data / "test.txt"), "--model", model, "--metric", *metrics]) == 0
         )
         assert capsys.readouterr().err.partition("mean")[2] == counts
-
-
-def test_trec_eval_reads_runs(data: Path, model: str, output: Output) -> None:
-    """trec_eval finds the documents by name, and measures the same."""
-    _, y, qid, comments = read_letor(data / "test.txt", comments=True)
-    names = [comment.split()[2] for comment in comments]
-    relevance: dict[str, dict[str, int]] = {}
-    for query, name, label in zip(qid.tolist(), names, y.tolist(), strict=True):
-        relevance.setdefault(str(query), {})[name] = int(label)
-    text = output(
-        "predict", "--model", model, data / "test.txt", "--format", "trec", "--run-name", "mine"
-    )
-    rows = [line.split() for line in text.splitlines()]
-    best_first = sorted(rows, key=lambda row: (row[0], -float(row[4])))
-    assert rows == best_first
-    assert [row[3] for row in rows] == [str(rank) for _ in range(5) for rank in range(1, 11)]
-    run = pytrec_eval.parse_run(io.StringIO(text))
-    assert {query: set(found) for query, found in run.items()} == {
-        query: set(found) for query, found in relevance.items()
-    }
-    values = pytrec_eval.RelevanceEvaluator(relevance, {"map", "recip_rank"}).evaluate(run)
-    ours = json.loads(
-        output("evaluate", data / "test.txt", "--model", model, "--per-query", "--json",
-               "--metric", "map", "mrr")
-    )["measures"]  # fmt: skip
-    untied = [query for query in run if len(set(run[query].values())) == len(run[query])]
-    assert len(untied) > 1
-    for query in set(untied) - {"114"}:  # which has no relevant document
-        theirs = [values[query]["map"], values[query]["recip_rank"]]
-        assert [result["per_query"][query] for result in ours.values()] == pytest.approx(theirs)
 
 
 def test_evaluating_a_run(

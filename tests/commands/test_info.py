@@ -48,19 +48,6 @@ def test_info(model: str, output: Output) -> None:
     assert found["versions"] == {"numpy": np.__version__, "lightgbm": lgb.__version__}
 
 
-def test_info_of_a_frame(tmp_path: Path, output: Output) -> None:
-    """Features have the names of their columns, and the validation measure is there."""
-    import pandas as pd
-
-    X, y, qid = make_cubic(12, n_documents=10, n_features=2, random_state=0)
-    ranker = GBRanker(n_estimators=2, min_child_samples=2, n_jobs=1, validation_fraction=0.3)
-    ranker.fit(pd.DataFrame(X, columns=["age", "price"]), y, qid=qid).save(tmp_path)
-    found = json.loads(output("info", "--model", tmp_path, "--json"))
-    assert {name for name, _ in found["importances"]} == {"age", "price"}
-    assert found["validation"] == {"ndcg@10": ranker.best_score_}
-    assert f"ndcg@10 {ranker.best_score_:.4f}" in output("info", "--model", tmp_path)
-
-
 def test_info_of_a_model_that_stopped_early(tmp_path: Path, output: Output) -> None:
     """The measure is that of the rounds that are kept; of many features, the first ten."""
     X, y, qid = make_cubic(20, n_documents=10, n_features=12, random_state=0)

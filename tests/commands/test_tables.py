@@ -1,4 +1,4 @@
-"""Parquet and CSV files on the command line, and what a label of -1 means."""
+"""Parquet and CSV files on the command line: models, scores and measures are those of the frame."""
 
 import json
 from pathlib import Path
@@ -6,18 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command import SMALL, Output
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import GBRanker, get_measure, load_ranker, make_cubic, write_letor
+from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.commands.cli import main
-from gbrank.commands.measuring import names_in_comments
 
 COLUMNS = ["--label", "grade", "--qid", "query"]
-
 FIT = [*COLUMNS, "--drop", "url", "--categorical", "shop", *SMALL]
 
 
@@ -108,18 +105,6 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
     }
 
 
-def test_validation_tables(folder: Path, tmp_path: Path, output: Output) -> None:
-    """They need not leave out what the training table does not have."""
-    said = output(
-        "train", folder / "train.parquet", "--valid", folder / "test.csv",
-        "--model", tmp_path / "m", *FIT,
-    )  # fmt: skip
-    (value,) = [line.split()[-1] for line in said.splitlines() if "validation ndcg@10" in line]
-    said = output("evaluate", folder / "test.csv", *COLUMNS, "--model", tmp_path / "m",
-                  "--metric", "ndcg@10")  # fmt: skip
-    assert said.split()[-1] == value
-
-
 def test_comparisons(folder: Path, output: Output) -> None:
     """Of a table, whose queries become folds; categories are categories for every ranker."""
     options = ["--drop", "url", "--categorical", "shop", "--seeds", 1]
@@ -128,134 +113,23 @@ def test_comparisons(folder: Path, output: Output) -> None:
     assert "xgboost" in said
 
 
-def test_queries_are_as_in_the_file(tmp_path: Path, output: Output) -> None:
-    """Neither leading zeros nor many digits are lost: 7 and 007 are two queries."""
-    ids = ["7", "007", "12345678901234567890123", "12345678901234567890124"]
-    rows = [f"{query},{label},{label}" for query in ids for label in (1, 0)]
-    (tmp_path / "d.csv").write_text("\n".join(["qid,label,a", *rows]))
-    (tmp_path / "s.txt").write_text("1\n0\n" * 4)
-    said = output("evaluate", tmp_path / "d.csv", "--scores", tmp_path / "s.txt", "--per-query",
-                  "--metric", "rr")  # fmt: skip
-    assert [line.split()[1] for line in said.splitlines()] == [*ids, "all"]
-
-
-LETOR = "2 qid:1 1:3\n-1 qid:1 1:2\n0 qid:1 1:1\n-1 qid:2 1:5\n1 qid:2 1:4\n"
-
-
-@pytest.mark.parametrize("kind", ["csv", "txt", "parquet"])
-@pytest.mark.parametrize(("unjudged", "value"), [("drop", 1.0), ("irrelevant", 0.75)])
-def test_unjudged_documents(
-    kind: str, unjudged: str, value: float, tmp_path: Path, output: Output, fault: Output
-) -> None:
-    """They are left out, with their scores, or irrelevant; by default an error."""
-    labels = pa.array([2, -1, 0, None, 1]) if kind == "parquet" else pa.array([2, -1, 0, -1, 1])
-    columns = {"label": labels, "qid": [1, 1, 1, 2, 2], "a": [3, 2, 1, 5, 4]}
-    path = tmp_path / f"data.{kind}"
-    if kind == "txt":
-        path.write_text(LETOR)
-    elif kind == "csv":
-        path.write_text(pa.table(columns).to_pandas().to_csv(index=False))
-    else:
-        pq.write_table(pa.table(columns), path)
-    scores = tmp_path / "scores"
-    scores.write_text("3\n2\n1\n5\n4\n")
-    argv = ["evaluate", path, "--scores", scores, "--metric", "rr"]
-    assert float(output(*argv, "--unjudged", unjudged).split()[-1]) == value
-    said = fault(*argv)
-    assert "--unjudged" in said
-    assert "line 2, column 1: expected a label" in said if kind == "txt" else "in row 1 (2" in said
-
-
-@pytest.mark.parametrize("kind", ["txt", "csv", "parquet"])
-def test_numbers_go_with_the_documents_that_are_kept(
-    kind: str, tmp_path: Path, output: Output
-) -> None:
-    """Scores and positions are of all rows, those that nobody has judged too."""
-    rng = np.random.default_rng(0)
-    label, qid = rng.integers(-1, 3, 60), np.repeat(np.arange(6), 10)
-    frame = pd.DataFrame({"a": rng.normal(size=60), "label": label, "qid": qid})
-    path, numbers = tmp_path / f"t.{kind}", tmp_path / "numbers.txt"
-    if kind == "txt":
-        write_letor(path, frame[["a"]], label, qid)
-    else:
-        (frame.to_csv if kind == "csv" else frame.to_parquet)(path, index=False)
-    shown, kept = rng.permutation(60) % 10 + 1, label >= 0
-    numbers.write_text("\n".join(map(str, shown)))
-    argv = [
-        "evaluate",
-        path,
-        "--scores",
-        numbers,
-        "--unjudged",
-        "drop",
-        "--json",
-        "--metric",
-        "map",
-    ]
-    found = json.loads(output(*argv))["measures"]["map"]["mean"]
-    assert found == get_measure("map")(label[kept], shown[kept], qid=qid[kept])
-    options = ["--positions", numbers, "--unjudged", "drop", "--min-child-samples", "1", *SMALL[:1]]
-    output("train", path, "--model", tmp_path / "m", *options, "--objective", "ranknet")
-    same = GBRanker("ranknet", n_estimators=5, min_child_samples=1, random_state=0)
-    same.fit(frame[["a"]][kept], label[kept], qid=qid[kept], position=shown[kept])
-    assert load_ranker(tmp_path / "m").position_bias_ == same.position_bias_
-
-
-def test_what_comments_call_documents() -> None:
-    """What follows "docid", a word by itself; else the first word; else query and position."""
-    comments = {
-        "#docid = GX001 inc = 1": "GX001",
-        "inc = 1 docid=GX002": "GX002",
-        "mydocid = 7 x": "mydocid",
-        "docid =": "docid",
-        "a b": "a",
-        "": "3-2",
-        " ": "3-3",
-    }
-    queries = [1, 1, 1, 2, 3, 3, 3]
-    assert list(names_in_comments(list(comments), queries)) == list(comments.values())
-
-
-def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
-    """File, line and column, whatever stands before them."""
-    path = tmp_path / "d.txt"
-    path.write_text("# a file\n\n1 qid:1 1:3\n  -2 qid:1 1:2\n")
-    said = fault("train", path, "--model", tmp_path / "m", "--unjudged", "drop")
-    assert f"{path}, line 4, column 3: expected a label of at least 0, got -2" in said
-
-
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ("train t.csv", "unknown column (label) 'label'. Known: "),
         ("train t.csv --label gade", "unknown column (label) 'gade'. Did you mean 'grade'?"),
-        ("train t.csv --label grade", "unknown column (qid) 'qid'. Known: "),
         ("train t.csv --label url --qid query", "t.csv: label must name a column of numbers; col"),
-        ("train t.csv --label grade --qid query", "Drop it, or name it in categorical_feature"),
-        ("train t.csv --label grade --qid query --drop grade", "got 'grade' as label and as drop"),
         ("train bare.csv", "bare.csv: frame must have a column for features, got only"),
-        ("train t.csv --label gade", "t.csv: unknown column (label)"),
         ("train none.txt --model n", "X must have at least one row and one column, got 2"),
-        ("predict none.txt --model l", "none.txt: expected a feature"),
         ("evaluate none.txt --model l", "none.txt: expected a feature"),
-        ("report none.txt --model l --html r.html", "none.txt: expected a feature"),
         ("train d.txt --label grade", "--label must be given with tables only, got d.txt"),
         ("train t.csv --sparse", "--sparse must be given with LETOR files only, got t.csv"),
-        ("train none.csv", "none.csv: No such file or directory"),
-        ("train empty.csv", "empty.csv: No columns to parse from file"),
-        ("train head.csv", "head.csv: expected at least one row, got none"),
         ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
         ("train index.csv", "got ''. An index that was written to a file has none."),
-        ("train ragged.csv", "ragged.csv: Error tokenizing data. C error: Expected 2 fields in"),
         ("train bad.parquet", "bad.parquet: Could not open Parquet"),
         ("predict other.csv --model m", "all features of the model; it lacks ['a', 'b', 'c', 'd'"),
         ("predict t.csv --model l", "t.csv: expected LETOR format, since the model's features"),
         ("predict scored.csv --model m --output s.csv", "must not have a column 'score'"),
-        ("predict t.csv --model m --format trec", "--qid must name a column of t.csv, got 'qid'"),
         ("predict t.csv --model m --format trec --output s.csv", "--format must be scores for a"),
-        ("predict t.csv --model m --qid query --format trec --docid u", "column (docid) 'u'"),
-        ("predict d.txt --model l --format trec --docid qid", "--docid must be given with tables"),
-        ("evaluate t.csv --label grade --qid query --scores t.csv", "expected a column 'score'"),
         ("evaluate t.csv --label grade --qid query --scores nan.csv", "must hold real numbers"),
     ],
 )  # fmt: skip
@@ -268,13 +142,10 @@ def test_faults(
     (tmp_path / "m").symlink_to(folder / "m")
     texts = {
         "d.txt": "1 qid:1 1:2\n0 qid:1 1:3\n",
-        "empty.csv": "",
         "bare.csv": "label,qid\n1,1\n0,1\n",
         "none.txt": "1 qid:1\n0 qid:1\n",
-        "head.csv": "a,b\n",
         "twice.csv": "a,a\n1,2\n",
         "index.csv": ",a\n0,2\n",
-        "ragged.csv": "a,b\n1,2,3\n",
         "bad.parquet": "PAR1",
         "other.csv": "query,grade,z\n1,1,1\n",
         "nan.csv": "score\n1\nx\n",
@@ -335,33 +206,6 @@ def test_a_folder_is_read_as_one_file(
     assert lines[0].count("\n") == len(table)
 
 
-def test_folders_that_are_refused(parts: Path, folder: Path, tmp_path: Path, fault: Output) -> None:
-    """The message names the folder, or what it lacks."""
-    (tmp_path / "empty").mkdir()
-    model = folder / "m"
-    for arguments, message in (
-        (["predict", tmp_path / "empty", "--model", model], "empty: expected at least one row"),
-        (["train", parts / "train", "--model", tmp_path / "n"], "'label'"),
-    ):
-        assert message in fault(*arguments)
-
-
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
-@pytest.mark.parametrize("command", ["train", "evaluate"])
-def test_rows_without_a_query(kind: str, command: str, tmp_path: Path, fault: Output) -> None:
-    """They are named."""
-    path, scores = tmp_path / f"t.{kind}", tmp_path / "s.txt"
-    frame = pd.DataFrame({"query": ["1", "1", None, None], "grade": [1, 0, 1, 0], "a": 1.0})
-    scores.write_text("1\n2\n3\n4\n")
-    if kind == "parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
-    options = ["--model", tmp_path / "m"] if command == "train" else ["--scores", scores]
-    said = fault(command, path, *COLUMNS, *options)
-    assert f"{path}: qid must name a column without missing values, got one in row 2" in said
-
-
 def test_categories_that_look_like_numbers(
     frame: pd.DataFrame, folder: Path, tmp_path: Path, output: Output
 ) -> None:
@@ -392,27 +236,6 @@ def test_a_feature_without_any_value(
     said = output("predict", "--model", folder / "m", tmp_path / f"t.{kind}")
     expected = load_ranker(folder / "m").predict(test.assign(b=np.nan))
     assert_array_equal(list(map(float, said.split())), expected)
-
-
-def test_equal_tables_make_equal_models(tmp_path: Path) -> None:
-    """In CSV and Parquet: codes are integers where all are, and no text is a missing one."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"qid": np.repeat(np.arange(30), 10), "label": rng.integers(0, 3, 300)})
-    frame["a"] = np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300) + frame["label"])
-    frame["code"] = rng.integers(0, 4, 300)
-    frame["zip"] = rng.choice(["01", "1", "001"], 300)
-    frame["shop"] = np.where(rng.random(300) < 0.2, None, rng.choice(["x", "NA", "é"], 300))
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    frame.to_parquet(tmp_path / "t.parquet")
-    scores = []
-    for kind in ("csv", "parquet"):
-        options = ["--categorical", "code", "zip", "shop", "--subsample", "0.5", *SMALL]
-        train = ["train", tmp_path / f"t.{kind}", "--model", tmp_path / "m", *options]
-        assert main([*map(str, train), "--subsample-by", "query"]) == 0
-        ranker = load_ranker(tmp_path / "m")
-        assert ranker._schema.categories[3] == ["NA", "x", "é"]
-        scores.append(ranker.predict(frame.drop(columns=["qid", "label"])))
-    assert_array_equal(*scores)
 
 
 def test_faults_have_a_place(

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import lightgbm as lgb
 import numpy as np
 import pytest
 from command import SMALL, SMALL_PARAMS, Output
@@ -11,18 +10,6 @@ from command import SMALL, SMALL_PARAMS, Output
 from gbrank import GBRanker, get_measure, make_cubic, read_letor, write_letor
 from gbrank.commands.cli import main
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-
-STOPS = """
-import gbrank, itertools, numpy as np
-calls = itertools.count()
-
-def stops(scores, labels, sigma):
-    if next(calls) == 3 * 12:  # in the fourth round
-        raise KeyboardInterrupt
-    return 0.0, scores - labels, np.ones_like(scores)
-
-gbrank.custom_objective(stops, name="stops")
-"""
 
 
 def test_train_is_fit(data: Path, model: str, tmp_path: Path) -> None:
@@ -36,9 +23,7 @@ def test_train_is_fit(data: Path, model: str, tmp_path: Path) -> None:
 def test_train_defaults(data: Path, model: str, output: Output) -> None:
     """What is not given is what GBRanker's signature says, but for the random state."""
     parameters = json.loads(output("info", "--model", model, "--json"))["parameters"]
-    assert parameters == GBRanker().get_params() | SMALL_PARAMS | {
-        "random_state": 0,
-    }
+    assert parameters == GBRanker().get_params() | SMALL_PARAMS | {"random_state": 0}
 
 
 def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
@@ -105,20 +90,6 @@ def test_training_goes_on_from_a_folder(
     assert "no model in" in error
 
 
-def test_training_goes_on_from_the_file_of_a_booster(
-    data: Path, tmp_path: Path, output: Output
-) -> None:
-    """As from the booster in Python."""
-    X, y, qid = read_letor(data / "train.txt")
-    booster = lgb.LGBMRanker(n_estimators=3, min_child_samples=5, verbosity=-1)
-    booster = booster.fit(X, y, group=[10] * 12).booster_
-    booster.save_model(tmp_path / "theirs.txt")
-    argv = ["train", data / "train.txt", *SMALL, "--model", tmp_path / "m"]
-    output(*argv, "--init", tmp_path / "theirs.txt")
-    expected = GBRanker(init=booster, **SMALL_PARAMS, random_state=0).fit(X, y, qid=qid)
-    np.testing.assert_array_equal(GBRanker.load(tmp_path / "m").predict(X), expected.predict(X))
-
-
 @pytest.mark.parametrize("kind", ["txt", "csv"])
 def test_baseline(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], output: Output, fault: Output
@@ -179,43 +150,6 @@ def test_a_model_beside_its_checkpoint(data: Path, tmp_path: Path) -> None:
     (tmp_path / ".checkpoint.gbrank.0123456789abcdef.tmp").write_text("half")
     assert main(argv) == 0
     assert (tmp_path / "gbrank.json").read_text() == first
-
-
-def test_ctrl_c_keeps_the_rounds(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "stops.py").write_text(STOPS)
-    argv = ["train", str(data / "train.txt"), "--model", str(tmp_path / "m"), *SMALL]
-    assert main([*argv, "--plugin", str(tmp_path / "stops.py"), "--objective", "stops"]) == 130
-    out, error = capsys.readouterr()
-    assert "stops with lightgbm: 3 of 3 rounds kept" in out
-    assert error.startswith("gbrank: warning: ")
-    assert GBRanker.load(tmp_path / "m").best_iteration_ == 3
-
-
-def test_a_folder_of_something_else_is_no_target(data: Path, tmp_path: Path, fault: Output) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    said = fault("train", data / "train.txt", "--model", tmp_path, *SMALL)
-    expected = "--model must be a new folder, or one that holds a model and nothing else, got "
-    assert f"{expected}{tmp_path} with 'notes.txt'." in said
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:
-    """Positions from a file, as from Python."""
-    train, positions, folder = data / "train.txt", tmp_path / "positions.txt", tmp_path / "model"
-    X, y, qid = read_letor(train)
-    shown = np.arange(len(y)) % 10 + 1
-    positions.write_text("".join(f"{position}\n" for position in shown))
-    output("train", train, "--model", folder, "--positions", positions, *SMALL)
-    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
-    expected = ranker.fit(X, y, qid=qid, position=shown)
-    found = GBRanker.load(folder)
-    assert found.position_bias_ == expected.position_bias_
-    assert found.predict(X).tolist() == expected.predict(X).tolist()
-    positions.write_text("1\n")
-    error = fault("train", train, "--model", folder, "--positions", positions, *SMALL)
-    assert f"{positions}: --positions must have {len(y)} entries, got 1" in error
 
 
 def test_faults_name_options(data: Path, tmp_path: Path, fault: Output) -> None:
