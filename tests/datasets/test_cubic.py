@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize
-from sklearn.preprocessing import PolynomialFeatures
 
 from gbrank.datasets import make_cubic
 from reference import assert_same_bits
@@ -32,12 +30,6 @@ def test_cubic_has_the_shares_asked_for(distribution: tuple[float, ...]) -> None
     assert np.abs(counts - 77 * np.array(distribution)).max() < 1
 
 
-def test_cubic_cuts_over_the_whole_set_and_not_per_query() -> None:
-    _, y, qid = make_cubic(50, random_state=0)
-    relevant = np.bincount(qid, weights=y > 0)
-    assert np.ptp(relevant) > 0
-
-
 def test_cubic_repeats_its_bits() -> None:
     first = make_cubic(9, n_features=5, random_state=11)
     states: tuple[Any, ...] = (11, np.int64(11), np.random.default_rng(11))
@@ -48,26 +40,6 @@ def test_cubic_repeats_its_bits() -> None:
     make_cubic(9, n_features=5, random_state=generator)
     for state in (12, None, generator):
         assert (make_cubic(9, n_features=5, random_state=state)[0] != first[0]).any()
-
-
-def is_cut_from_a_polynomial(X: Any, y: Any, degree: int) -> bool:
-    """Ask a linear programme for a polynomial and cuts that separate all grades."""
-    monomials = PolynomialFeatures(degree, include_bias=False).fit_transform(X)
-    n, n_cuts = len(y), int(y.max())
-    above = [(y >= cut) * 2 - 1 for cut in range(1, n_cuts + 1)]
-    rows = [
-        -side[:, None] * np.hstack([monomials, -np.tile(np.eye(n_cuts)[cut], (n, 1))])
-        for cut, side in enumerate(above)
-    ]
-    margins = -np.ones(n * n_cuts)
-    free = np.zeros(monomials.shape[1] + n_cuts)
-    return optimize.linprog(free, np.vstack(rows), margins, bounds=(None, None)).status == 0
-
-
-def test_cubic_labels_are_cut_from_a_polynomial_of_degree_three_and_no_less() -> None:
-    X, y, _ = make_cubic(6, n_features=3, distribution=(0.5, 0.3, 0.2), random_state=4)
-    assert is_cut_from_a_polynomial(X, y, degree=3)
-    assert not is_cut_from_a_polynomial(X, y, degree=2)
 
 
 def test_cubic_follows_its_formula() -> None:
@@ -85,26 +57,3 @@ def test_cubic_follows_its_formula() -> None:
         total = draw(-1, 1, len(monomials)) @ monomials
         worth += total / total.std()
     assert (np.diff(y[np.argsort(worth)]) >= 0).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "match"),
-    [
-        ({"n_queries": 0}, ValueError, r"n_queries must be .* at least 1, got 0"),
-        ({"n_queries": 2.5}, TypeError, r"n_queries must be an integer"),
-        ({"n_documents": 1}, ValueError, r"n_documents must be .* at least 2, got 1"),
-        ({"n_features": 0}, ValueError, r"n_features must be .* at least 1, got 0"),
-        ({"distribution": (0.5, 0.4)}, ValueError, r"distribution must .* got \(0.5, 0.4\)"),
-        ({"distribution": (1.5, -0.5)}, ValueError, r"distribution must .* got \(1.5, -0.5\)"),
-        ({"distribution": ()}, ValueError, r"distribution must .* got \(\)"),
-        ({"distribution": (np.nan, 1)}, ValueError, r"distribution must be finite"),
-        ({"random_state": -1}, ValueError, r"random_state must be .* got -1"),
-        ({"random_state": 1.0}, TypeError, r"random_state must be .* got 1.0"),
-        ({"random_state": True}, TypeError, r"random_state must be .* got True"),
-    ],
-)
-def test_cubic_refuses_bad_arguments(
-    arguments: dict[str, Any], error: type[Exception], match: str
-) -> None:
-    with pytest.raises(error, match=match):
-        make_cubic(**({"n_queries": 2} | arguments))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from gbrank.datasets import make_cubic, read_letor, write_letor
 from reference import assert_same_bits
@@ -50,15 +49,6 @@ def test_writes_narrower_types_exactly(tmp_path: Path, dtype: type) -> None:
     write_letor(tmp_path / "data.txt", X, [0, 1], [1, 1])
     back = read_letor(tmp_path / "data.txt", n_features=2)[0]
     assert_same_bits(back, X.astype(np.float64))
-
-
-def test_scikit_learn_reads_what_is_written(tmp_path: Path) -> None:
-    X, y, qid = make_cubic(3, n_features=7, random_state=1)
-    write_letor(tmp_path / "data.txt", X, y, qid)
-    theirs = load_svmlight_file(str(tmp_path / "data.txt"), query_id=True, zero_based=False)
-    assert_same_bits(theirs[0].toarray(), X)
-    assert_same_bits(theirs[1], y)
-    assert_same_bits(theirs[2], qid)
 
 
 def test_gz_compresses_to_reproducible_bytes(tmp_path: Path) -> None:
@@ -115,39 +105,24 @@ GOOD: dict[str, Any] = {"X": [[1.0], [2.0]], "y": [1, 0], "qid": [1, 1]}
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "match"),
+    ("change", "match"),
     [
-        ({"X": [1.0, 2.0]}, ValueError, "X must hold numbers in two dimensions"),
-        ({"X": np.zeros((0, 3))}, ValueError, r"X must have at least one row"),
-        ({"X": [[1.0], [np.inf]]}, ValueError, r"X must be finite or NaN, got inf"),
-        ({"X": sparse.csr_array([[1.0], [-np.inf]])}, ValueError, r"X must be .* got -inf"),
-        ({"X": [["1"], ["2"]]}, ValueError, "X must hold numbers.* arrays of bytes.strings"),
-        ({"X": [[1j], [2]]}, ValueError, r"X must hold .*Complex data not supported"),
-        ({"X": [[2**53 + 1], [0]]}, ValueError, r"X must hold integers .* got 9007199254740993"),
-        ({"X": [[-(2**63)], [0]]}, ValueError, r"X must hold integers .* got 9223372036854775808"),
-        ({"y": [1]}, ValueError, r"y must have 2 entries, got 1"),
-        ({"y": [1, np.nan]}, ValueError, r"y must be finite, got nan in row 1"),
-        ({"y": ["1", "0"]}, TypeError, r"y must hold real numbers"),
-        ({"qid": [1]}, ValueError, r"qid must have shape \(2,\), got shape \(1,\)"),
-        ({"qid": [1.0, 1.0]}, TypeError, r"qid must hold integers or strings, got 1.0 in row 0"),
-        ({"qid": [True, True]}, TypeError, r"qid must hold integers or strings, got True"),
-        ({"qid": ["a", "b c"]}, ValueError, r"qid must hold .* got 'b c' in row 1"),
-        ({"qid": ["a", ""]}, ValueError, r"qid must hold .* got '' in row 1"),
-        ({"qid": ["a#", "a"]}, ValueError, r"qid must hold .* got 'a#' in row 0"),
-        ({"qid": ["a\n", "a"]}, ValueError, r"qid must hold .* got 'a\\n' in row 0"),
-        ({"comments": ["x"]}, ValueError, r"comments must have 2 entries, got 1"),
-        ({"comments": ["x", None]}, TypeError, r"comments must hold strings, got None in row 1"),
-        (
-            {"comments": ["x\ny", ""]},
-            ValueError,
-            r"comments must hold one line .* 'x\\ny' in row 0",
-        ),
+        ({"X": [[1.0], [np.inf]]}, r"X must be finite or NaN, got inf"),
+        ({"X": sparse.csr_array([[1.0], [-np.inf]])}, r"X must be .* got -inf"),
+        ({"X": [["1"], ["2"]]}, "X must hold numbers.* arrays of bytes.strings"),
+        ({"X": [[-(2**63)], [0]]}, r"X must hold integers .* got 9223372036854775808"),
+        ({"y": [1, np.nan]}, r"y must be finite, got nan in row 1"),
+        ({"qid": [True, True]}, r"qid must hold integers or strings, got True"),
+        ({"qid": ["a", ""]}, r"qid must hold .* got '' in row 1"),
+        ({"qid": ["a#", "a"]}, r"qid must hold .* got 'a#' in row 0"),
+        ({"qid": ["a\n", "a"]}, r"qid must hold .* got 'a\\n' in row 0"),
+        ({"comments": ["x\ny", ""]}, r"comments must hold one line .* 'x\\ny' in row 0"),
     ],
 )
 def test_refuses_what_would_not_be_read_back_and_writes_nothing(
-    tmp_path: Path, change: dict[str, Any], error: type[Exception], match: str
+    tmp_path: Path, change: dict[str, Any], match: str
 ) -> None:
     path = tmp_path / "data.txt"
-    with pytest.raises(error, match=match):
+    with pytest.raises((TypeError, ValueError), match=match):
         write_letor(path, **(GOOD | change))
     assert not path.exists()
