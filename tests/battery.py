@@ -11,6 +11,12 @@ from collections.abc import Callable, Iterable
 from cases import Test, groups
 from gbrank import get_measure, get_objective, list_measures, list_objectives
 
+# Variants by options of an objective, that have a kernel or a formula of their own.
+OPTIONS = ["smoothap(as_printed=True)"] + [
+    f"approx(sigmoid={sigmoid}):{name}"
+    for sigmoid in ("erf", "arctan")
+    for name in ("ndcg@3", "ap", "err", "kendall")
+]
 WORD = os.environ.get("GBRANK_BATTERY", "")
 LISTED = (4.0, 3.0, 2.0, 1.0)
 
@@ -31,7 +37,7 @@ def flat(name: str) -> bool:
 
 
 def names() -> list[str]:
-    """Return every objective on every measure, plain, cut and truncated."""
+    """Return every objective on every measure, plain, cut and truncated, and with options."""
     found = []
     measures = [
         f"{item.name}{cut}"
@@ -48,6 +54,7 @@ def names() -> list[str]:
             f"{item.name}:ndcg(discount=linear)",
             f"{item.name}:ndcg@4(discount=geometric_discount(0.6))",
         ]
+    found += OPTIONS
     found += [
         name.replace("lambda:", "lambda(truncation=4):") for name in found if "lambda:" in name
     ]

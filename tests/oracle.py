@@ -17,6 +17,7 @@ import pytest
 import reference
 from gbrank import SLAM, ApproxRank, LambdaRank, Queries, SmoothRank, SoftRank, TieRank
 from gbrank.extend import Measure
+from gbrank.measures.gains import geometric_discount
 
 Labels = tuple[float, ...]
 Values = Callable[[Labels], float | None]
@@ -224,8 +225,12 @@ CHECKS: tuple[Callable[[Measure], None], ...] = (
 
 
 def variants(measure: Measure) -> Iterator[Measure]:
-    """Yield a measure, and the same cut at ranks 2 and 3 if it can be."""
+    """Yield a measure, and the same cut at ranks 2 and 3 or with other discounts, if it can be."""
+    names = {item.name for item in fields(measure)}
     yield measure
-    if any(item.name == "k" for item in fields(measure)):
+    if "k" in names:
         yield replace(measure, k=2)
         yield replace(measure, k=3)
+    if "discount" in names:
+        yield replace(measure, discount="linear")  # of the query's length
+        yield replace(measure, discount=geometric_discount(0.6), k=3)

@@ -319,9 +319,10 @@ def _swap_delta(value: Value, labels: list[float], a: int, b: int) -> float:
     return abs(before - after) if before is not None and after is not None else 0.0
 
 
-def _deltas_of_orders(
+def deltas_of_orders(
     value: Value, labels: Labels, allowed: list[tuple[int, ...]], truncation: int | None
 ) -> list[list[float]]:
+    """Return the mean change of a swap over some orders, as an m x m table."""
     m, value = len(labels), cache(value)
     deltas = [[0.0] * m for _ in range(m)]
     for order in allowed:
@@ -341,14 +342,14 @@ def expected_swap_deltas(
 
     A pair counts in an order when the better rank of the two is at most `truncation`.
     """
-    return _deltas_of_orders(value, labels, list(orders(scores)), truncation)
+    return deltas_of_orders(value, labels, list(orders(scores)), truncation)
 
 
 def row_order_swap_deltas(
     value: Value, labels: Labels, scores: Labels, truncation: int | None = None
 ) -> list[list[float]]:
     """Return the same for the one order in which equal scores stand as the rows do."""
-    return _deltas_of_orders(value, labels, [row_order(scores)], truncation)
+    return deltas_of_orders(value, labels, [row_order(scores)], truncation)
 
 
 def unit_deltas(labels: Labels) -> list[list[float]]:

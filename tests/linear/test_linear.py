@@ -1,44 +1,28 @@
 """LinearRanker: SmoothRank's and ApproxRank's learners as one scikit-learn estimator."""
 
-import json
-import pickle
 import warnings
 from math import exp
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.base import clone
-from sklearn.decomposition import KernelPCA
-from sklearn.exceptions import NotFittedError
-from sklearn.kernel_approximation import Nystroem
-from sklearn.model_selection import GridSearchCV, GroupKFold, PredefinedSplit
-from sklearn.pipeline import make_pipeline
 
 from gbrank import (
-    AP,
     NDCG,
-    ApproxRank,
-    GBRanker,
     LinearRanker,
     Queries,
     RankNet,
-    SLAMPerceptron,
     SmoothRank,
     custom_objective,
     get_objective,
     list_objectives,
-    load_ranker,
     make_cubic,
 )
 from gbrank.data.documents import Documents
-from gbrank.fit.interrupted import FitInterrupted
 from gbrank.linear.solvers import linear_loss, regression_on_gains
 from gbrank.schedules import geometric
 
@@ -51,7 +35,6 @@ HELD_OUT = (X_ALL[~TRAIN], Y_ALL[~TRAIN], QID_ALL[~TRAIN])
 VALID = {"eval_set": [HELD_OUT[:2]], "eval_qid": [HELD_OUT[2]]}
 GAINS = 2**Y - 1
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 2, len(Y))
-SHUFFLED = np.random.default_rng(1).permutation(len(Y))
 
 
 def make(objective: Any = "smooth:ndcg", **params: Any) -> LinearRanker:
@@ -126,15 +109,6 @@ def test_gains_are_those_of_the_measure(objective: str, worth: Vector) -> None:
     rows = Documents(X, Y, Queries.from_qid(QID))
     start = fit(objective, n_steps=1, max_iter=1).init_coef_
     assert_array_equal(start, regression_on_gains(rows, worth, 0.01, False))
-
-
-def test_other_starts() -> None:
-    """Nothing, or weights of one's own, such as RankSVM's."""
-    assert not fit("approx:ndcg", init="zero").init_coef_.any()
-    svm = fit("ranksvm", init="zero").coef_
-    ranker = fit(init=svm, reg_lambda=1e6)
-    assert_array_equal(ranker.init_coef_, svm)
-    assert_allclose(ranker.coef_, svm, atol=1e-5)
 
 
 @pytest.mark.slow
@@ -296,294 +270,7 @@ def test_any_objective_learns_by_stochastic_gradient(objective: Any) -> None:
     assert not ranker.init_coef_.any()
 
 
-# --- Data -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("solver", ["cg", "sgd"])
-def test_forms_of_data(solver: str) -> None:
-    """Sparse or dense, shuffled or not, by qid or group, in a frame: the same model."""
-    ranker = make(solver=solver, n_steps=4)
-    coef = ranker.fit(X, Y, qid=QID).coef_
-    for rows in (sp.csr_matrix(X), sp.csc_matrix(X), pd.DataFrame(X)):
-        assert_allclose(clone(ranker).fit(rows, Y, qid=QID).coef_, coef, rtol=1e-4)
-        assert_allclose(ranker.predict(rows), X @ coef)
-    other = clone(ranker).fit(X[SHUFFLED], Y[SHUFFLED], qid=QID[SHUFFLED])
-    assert_allclose(other.coef_, coef, rtol=1e-4)
-    assert_array_equal(clone(ranker).fit(X, Y, group=[12] * 30).coef_, coef)
-    named = clone(ranker).fit(pd.DataFrame(X, columns=list("abcde")), Y, qid=QID)
-    assert named.feature_names_in_.tolist() == list("abcde")
-
-
-def test_threads_change_nothing() -> None:
-    """Nor does a second fit: the same bits."""
-    rows, labels, qid = make_cubic(8, n_documents=300, n_features=4, random_state=0)
-    fits = [
-        LinearRanker("approx:ndcg", sigma=0.1, n_steps=2, n_jobs=jobs).fit(rows, labels, qid=qid)
-        for jobs in (1, 2, 2)
-    ]
-    for ranker in fits:
-        assert_array_equal(ranker.coef_, fits[0].coef_)
-
-
-def test_weights() -> None:
-    """A query of weight 2 is a query that is there twice; document weights are not averaged."""
-    double = 1.0 + (np.arange(30) == 3)
-    twice = np.append(np.arange(len(Y)), np.flatnonzero(QID == 3))
-    expected = make(n_steps=6).fit(X[twice], Y[twice], qid=np.append(QID, np.full(12, 99))).coef_
-    weighed = make(n_steps=6).fit(X, Y, qid=QID, query_weight=double)
-    assert_allclose(weighed.coef_, expected, rtol=1e-3)
-    by_document = make(n_steps=6).fit(X, Y, qid=QID, sample_weight=double[QID])
-    assert_array_equal(by_document.coef_, weighed.coef_)
-    with pytest.raises(ValueError, match=r"sample_weight.*solver='cg'.*query 0.*sgd"):
-        make().fit(X, Y, qid=QID, sample_weight=WEIGHTS)
-    make(solver="sgd", n_steps=2).fit(X, Y, qid=QID, sample_weight=WEIGHTS)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_missing_values_are_refused(sparse: bool) -> None:
-    """In fit, in validation data, and in predict; the message says where."""
-    holes = np.abs(X) + 1
-    holes[7, 2] = np.nan
-    holes = sp.csr_matrix(holes) if sparse else holes
-    with pytest.raises(ValueError, match=r"^X must not hold NaN.*row 7, column 2"):
-        make().fit(holes, Y, qid=QID)
-    with pytest.raises(ValueError, match=r"^eval_set\[0\]: X must not hold NaN.*row 7"):
-        make().fit(X, Y, qid=QID, eval_set=[(holes, Y)], eval_qid=[QID])
-    with pytest.raises(ValueError, match=r"^X must not hold NaN.*row 7"):
-        fit(n_steps=1).predict(holes)
-
-
-def test_categories_are_refused() -> None:
-    """They have no weight."""
-    frame = pd.DataFrame({"a": X[:, 0], "word": pd.Categorical(np.where(Y > 0, "x", "y"))})
-    with pytest.raises(ValueError, match=r"'word' holds categories"):
-        make().fit(frame, Y, qid=QID)
-
-
-# --- Bad input --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"solver": "newton"}, r"solver must be one of \['cg', 'sgd'\], got 'newton'"),
-        ({"reg_lambda": -1}, r"reg_lambda.*at least 0, got -1"),
-        ({"ridge": 0}, r"ridge.*above 0, got 0"),
-        ({"balanced": 1}, r"balanced must be one of \[True, False\], got 1"),
-        ({"max_iter": 0}, r"max_iter.*at least 1, got 0"),
-        ({"tol": -1}, r"tol.*at least 0, got -1"),
-        ({"learning_rate": 0}, r"learning_rate.*above 0, got 0"),
-        ({"n_steps": 0}, r"n_steps.*at least 1.*got 0"),
-        ({"sigma": 0}, r"sigma.*at least 1e-300, got 0"),
-        ({"init": "one"}, r"init must be one of \['regression', 'zero'\], got 'one'"),
-        ({"init": [1, 2]}, r"init must have 5 entries, got 2"),
-        ({"init": [1, 2, 3, 4, np.nan]}, r"init must be finite, got nan"),
-        ({"center": "one"}, r"center must be one of \['init', 'zero'\], got 'one'"),
-        ({"center": [1, 2]}, r"center must have 5 entries, got 2"),
-        ({"center": [1, 2, 3, 4, np.inf]}, r"center must be finite, got inf"),
-        ({"init": "zero"}, r"init must not be zero with smooth:ndcg"),
-        ({"early_stopping_rounds": 3}, r"early_stopping_rounds needs validation data"),
-        ({"eval_metric": []}, r"eval_metric must be a measure, or a list of at least one"),
-        ({"n_jobs": 0}, r"n_jobs must be"),
-        ({"solver": "sgd", "random_state": "x"}, r"random_state must be"),
-        ({"objective": "lambdarank"}, r"objective.*derivative.*'cg', got lambda.*sgd"),
-    ],
-)
-def test_bad_parameters(params: dict[str, Any], message: str) -> None:
-    """Named, before training."""
-    ranker = make(**params)
-    with pytest.raises((ValueError, TypeError), match=message):
-        ranker.fit(X, Y, qid=QID)
-    with pytest.raises(NotFittedError):
-        ranker.predict(X)
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"qid": QID[1:]}, r"qid must have one entry per row"),
-        ({"y": Y[1:]}, r"y must have 360 entries, got 359"),
-        ({"y": QID * 1.0}, r"nothing to learn.*equal within each query"),
-        ({"eval_qid": [QID]}, r"eval_qid needs eval_set"),
-    ],
-)
-def test_bad_data(changed: dict[str, Any], message: str) -> None:
-    """As with GBRanker."""
-    arguments = {"X": X, "y": Y, "qid": QID, **changed}
-    with pytest.raises(ValueError, match=message):
-        make().fit(arguments.pop("X"), arguments.pop("y"), **arguments)
-
-
-def test_interruption_keeps_the_steps() -> None:
-    """Ctrl-C in step 4: the weights of 4 steps, with a warning; in step 0, nothing."""
-    limit = 4
-
-    def interrupted(scores: Vector, labels: Vector, sigma: float) -> Any:
-        if sigma > limit:
-            raise KeyboardInterrupt
-        return squared(scores, labels, sigma)
-
-    ranker = make(interrupted, sigma=lambda step, steps: step + 1.0)
-    with pytest.warns(FitInterrupted, match="4 of 13 rounds: the model keeps 4"):
-        ranker.fit(X, Y, qid=QID)
-    assert len(ranker.evals_result_["train"]["ndcg@10"]) == 4
-    limit = 0
-    with pytest.raises(KeyboardInterrupt):
-        clone(ranker).fit(X, Y, qid=QID)
-
-
-def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
-    """A bar with sigma and measures, or not a word."""
-    make(verbose=1).fit(X, Y, qid=QID, **VALID)
-    shown = capfd.readouterr().err
-    assert "13/13" in shown
-    assert "valid_0 ndcg@10" in shown
-    fit()
-    assert capfd.readouterr() == ("", "")
-
-
-# --- scikit-learn's tools ---------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_penalty_by_grid_search() -> None:
-    """On the papers' validation set, which GridSearchCV takes as a split; qid is routed."""
-    fold = np.where(TRAIN, -1, 0)
-    grid = {"reg_lambda": [1e-4, 1e-2, 1.0]}
-    with config_context(enable_metadata_routing=True):
-        ranker = make(n_steps=7).set_fit_request(qid=True).set_score_request(qid=True)
-        search = GridSearchCV(ranker, grid, cv=PredefinedSplit(fold), refit=False)
-        search.fit(X_ALL, Y_ALL, qid=QID_ALL)
-        by_query = GridSearchCV(ranker, grid, cv=GroupKFold(3))
-        by_query.fit(X, Y, qid=QID, groups=QID)
-    expected = [fit(n_steps=7, reg_lambda=value).score(*HELD_OUT) for value in grid["reg_lambda"]]
-    assert search.cv_results_["mean_test_score"].tolist() == expected
-    assert search.best_score_ == max(expected)
-    best = fit(n_steps=7, **by_query.best_params_)
-    assert_array_equal(by_query.best_estimator_.coef_, best.coef_)
-
-
-@pytest.mark.slow
-def test_alpha_and_beta_by_grid_search() -> None:
-    """ApproxRank's: α is 1/σ, β a parameter of the objective; the same on all splits by query."""
-    grid = {
-        "sigma": [1 / 10, 1 / 100],
-        "objective": [ApproxRank(AP(threshold=2, k=5), beta=beta) for beta in (1.0, 50.0)],
-    }
-    with config_context(enable_metadata_routing=True):
-        ranker = make("approx:ndcg", solver="sgd", n_steps=5, learning_rate=1.0)
-        ranker.set_fit_request(qid=True).set_score_request(qid=True)
-        search = GridSearchCV(ranker, grid, cv=GroupKFold(3), refit=False)
-        search.fit(X, Y, qid=QID, groups=QID)
-    expected = []
-    for params in search.cv_results_["params"]:
-        scores = []
-        for train, test in GroupKFold(3).split(X, Y, QID):
-            assert not set(QID[train]) & set(QID[test])
-            own = make(**params, solver="sgd", n_steps=5, learning_rate=1.0)
-            own.fit(X[train], Y[train], qid=QID[train])
-            scores.append(own.score(X[test], Y[test], QID[test]))
-        expected.append(np.mean(scores))
-    assert_allclose(search.cv_results_["mean_test_score"], expected)
-    assert len(set(expected)) == 4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        Nystroem(gamma=0.3, n_components=60, random_state=0),
-        KernelPCA(60, kernel="rbf", gamma=0.3),
-    ],
-)
-def test_kernel_map(kernel: Any) -> None:
-    """Section 6: a map of the kernel's in front makes the ranker non-linear."""
-    ranker = make_pipeline(kernel, make("smooth:ndcg", reg_lambda=1e-3))
-    ranker.fit(X, Y, linearranker__qid=QID)
-    value = NDCG(k=10)(HELD_OUT[1], ranker.predict(HELD_OUT[0]), qid=HELD_OUT[2])
-    assert value > fit().score(*HELD_OUT) + 0.05
-
-
-def test_estimator() -> None:
-    """Parameters, clones, pickles, ranks."""
-    ranker = make(SmoothRank(AP()), sigma=geometric(1, 0.1), eval_metric=["map", NDCG()], n_steps=2)
-    before = ranker.get_params()
-    ranker.fit(X, Y, qid=QID)
-    assert ranker.get_params() == before
-    assert set(ranker.evals_result_["train"]) == {"map", "ndcg"}
-    assert ranker.score(X, Y, QID) == AP()(Y, ranker.predict(X), qid=QID)
-    assert_array_equal(pickle.loads(pickle.dumps(ranker)).coef_, ranker.coef_)
-    assert not hasattr(clone(ranker), "coef_")
-    assert sorted(ranker.rank(X[:5])) == [1, 2, 3, 4, 5]
-
-
 # --- Saved models -----------------------------------------------------------------------------
-
-
-def test_the_same_ranker(tmp_path: Path) -> None:
-    """Bits of the weights, and everything else; one file, of JSON."""
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    ranker = make(SmoothRank(AP()), sigma=geometric(1, 0.1), n_steps=2, init=np.ones(5))
-    ranker.fit(frame, Y, qid=QID)
-    ranker.save(tmp_path / "deep" / "model")
-    (file,) = (tmp_path / "deep" / "model").iterdir()
-    assert json.loads(file.read_text())["fitted"]["coef"] == ranker.coef_.tolist()
-    for loaded in (LinearRanker.load(file.parent), load_ranker(file.parent)):
-        assert isinstance(loaded, LinearRanker)
-        assert_array_equal(loaded.predict(frame), ranker.predict(frame))
-        assert_array_equal(loaded.sigmas_, ranker.sigmas_)
-        assert loaded.evals_result_ == ranker.evals_result_
-        assert loaded.evals_result_.to_markdown() == ranker.evals_result_.to_markdown()
-        assert loaded.score(frame, Y, QID) == ranker.score(frame, Y, QID)
-        assert loaded.feature_names_in_.tolist() == list("abcde")
-        assert_array_equal(loaded.fit(frame, Y, qid=QID).coef_, ranker.coef_)
-
-
-@pytest.mark.slow
-def test_models_of_another_class(tmp_path: Path) -> None:
-    """Each class names the other."""
-    rankers = [GBRanker(n_estimators=2, n_jobs=1), make("regression"), SLAMPerceptron()]
-    for ranker in rankers:
-        name = type(ranker).__name__
-        ranker.fit(X, Y, qid=QID).save(tmp_path / name)
-        assert type(load_ranker(tmp_path / name)) is type(ranker)
-        for other in {*map(type, rankers)} - {type(ranker)}:
-            message = rf"gbrank\.json holds a {name}: load it by {name}\.load, not {other.__name__}"
-            with pytest.raises(ValueError, match=message):
-                other.load(tmp_path / name)
-
-
-class Mine(LinearRanker):
-    """A ranker of the user's."""
-
-
-def test_a_class_of_the_users(tmp_path: Path) -> None:
-    """It loads its own models; gbrank does not know it."""
-    ranker = Mine("regression").fit(X, Y, qid=QID)
-    ranker.save(tmp_path)
-    assert type(Mine.load(tmp_path)) is Mine
-    with pytest.raises(ValueError, match=r"one of GBRanker.*got a Mine: load it by Mine\.load"):
-        load_ranker(tmp_path)
-
-
-def test_damage(tmp_path: Path) -> None:
-    """Any missing or changed byte; nothing there."""
-    make("regression").fit(X, Y, qid=QID).save(tmp_path)
-    file = tmp_path / "gbrank.json"
-    content = file.read_bytes()
-    for length in range(0, len(content) - 1, 37):
-        file.write_bytes(content[:length])
-        with pytest.raises(ValueError, match="damaged"):
-            LinearRanker.load(tmp_path)
-    file.write_bytes(content.replace(b"0.01", b"0.02", 1))
-    with pytest.raises(ValueError, match="damaged"):
-        LinearRanker.load(tmp_path)
-    for load in (LinearRanker.load, load_ranker):
-        with pytest.raises(FileNotFoundError, match=r"absent.*gbrank\.json"):
-            load(tmp_path / "absent")
-    with pytest.raises(NotFittedError):
-        make().save(tmp_path / "unfitted")
-    assert not (tmp_path / "unfitted").exists()
 
 
 def test_sgd_knows_the_number_of_its_steps() -> None:
@@ -596,15 +283,3 @@ def test_sgd_knows_the_number_of_its_steps() -> None:
         found.append(made.fit(X, y, qid=qid).coef_)
     assert np.isfinite(found).all()
     assert (found[0] != found[1]).any()
-
-
-@pytest.mark.parametrize("solver", ["cg", "sgd"])
-def test_the_scale_of_weights_does_not_matter(solver: str) -> None:
-    """It is no factor on the length of steps."""
-    queries = np.random.default_rng(0).uniform(0.5, 2, 30)
-    plain, one, small = (
-        make(solver=solver).fit(X, Y, qid=QID, query_weight=weights).coef_
-        for weights in (None, queries, queries / 128)
-    )
-    assert_allclose(small, one, rtol=1e-3)
-    assert (one != plain).any()

@@ -87,16 +87,6 @@ def test_what_is_wrong_is_named(objective: Any, check: str) -> None:
         check_gradient(objective)
 
 
-def test_arguments() -> None:
-    """One label, a sigma of zero, no objective."""
-    with pytest.raises(ValueError, match="labels must hold two labels or more"):
-        check_gradient("ranknet", labels=[1.0, 1.0])
-    with pytest.raises(ValueError, match="sigmas must be"):
-        check_gradient("ranknet", sigmas=[0.0])
-    with pytest.raises(ValueError, match="unknown objective"):
-        check_gradient("rankent")
-
-
 def test_labels_that_objectives_want() -> None:
     """Of relevant and irrelevant documents only."""
     assert all(outcome.passed for outcome in check_gradient("lambda:map", labels=[0, 1]).outcomes)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import reference
 from gbrank import Queries, get_objective
 from gbrank.objectives.gain_regression import GainRegression
-from gbrank.objectives.listwise import ListMLE, ListNet
+from gbrank.objectives.listwise import ListMLE
 from gbrank.objectives.objective import BoundObjective, Objective
 
 Vector = NDArray[np.float64]
@@ -39,16 +39,6 @@ def plackett_luce(order: reference.Labels, scores: reference.Labels, sigma: floa
     return prod(softmax(ranked[rank:])[0] for rank in range(len(ranked)))
 
 
-def hessian_diagonal(bound: BoundObjective, scores: Vector, sigma: float) -> Vector:
-    """Return central differences of the gradient."""
-    step = 1e-5 * sigma
-    result = []
-    for i, unit in enumerate(np.eye(len(scores))):
-        up, down = (bound.gradients(scores + sign * step * unit, sigma)[0][i] for sign in (1, -1))
-        result.append((up - down) / (2 * step))
-    return np.array(result)
-
-
 # --- Regression -------------------------------------------------------------------------------
 
 
@@ -66,12 +56,9 @@ def test_regression(query: reference.Query, sigma: float) -> None:
 
 
 def test_gains_of_regression() -> None:
-    """Any gain; a bad one is refused by name."""
+    """Any gain."""
     assert_allclose(bind(GainRegression(gain="linear"), [3, 1]).gradients([0, 0])[0], [-3, -1])
     assert_allclose(bind(GainRegression(gain=(0, 9)), [1, 0]).gradients([0, 0])[0], [-9, 0])
-    for objective in ("regression", "xendcg"):
-        with pytest.raises(ValueError, match="unknown gain 'exp'"):
-            get_objective(f"{objective}(gain=exp)")
 
 
 # --- ListNet ----------------------------------------------------------------------------------
@@ -139,37 +126,12 @@ def test_listmle_with_grades(query: reference.Query, sigma: float) -> None:
     assert_allclose(bound.gradients(scores, sigma)[0], gradient, atol=1e-12)
 
 
-def test_listmle_of_one_relevant_document_is_its_softmax() -> None:
-    """Nothing but the draw of that document counts."""
-    expected = -log(softmax(SCORES)[2])
-    assert_allclose(bind("listmle", [0, 0, 1, 0]).loss(SCORES), [expected])
-
-
 @pytest.mark.parametrize("labels", [[1e-300, 0.0, 5e-324], [1e300, 1.0, 2.0]])
 def test_listmle_takes_any_labels(labels: list[float]) -> None:
     """Only their order counts."""
     order = np.argsort(np.argsort(labels)).astype(float)
     expected = bind(ListMLE(), order.tolist()).gradients(SCORES[:3])
     assert_array_equal(bind("listmle", labels).gradients(SCORES[:3]), expected)
-
-
-# --- Curvature --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["listnet", "listmle", "xendcg"])
-@given(reference.queries(7), sigmas)
-@settings(max_examples=30)
-def test_curvature(name: str, query: reference.Query, sigma: float) -> None:
-    """The diagonal of the Hessian, or |gradient|/σ where that is larger."""
-    labels, scores = query
-    if len(set(labels)) > 1:
-        # Equal scores of equal documents share, so differences would move them together.
-        apart = np.array(scores) + 0.01 * np.arange(len(scores))
-        bound = bind(name, labels)
-        gradient, curvature = bound.gradients(apart, sigma)
-        diagonal = hessian_diagonal(bound, apart, sigma)
-        expected = np.maximum(diagonal, np.abs(gradient) / sigma)
-        assert_allclose(curvature, expected, rtol=1e-5, atol=1e-8 / sigma**2)
 
 
 # --- XE-NDCG ----------------------------------------------------------------------------------
@@ -211,14 +173,3 @@ def test_xendcg_loss_is_of_the_same_draw() -> None:
     p = np.array(softmax(SCORES))
     gradient, _ = bound.gradients(SCORES, round=7)
     assert_allclose(bound.loss(SCORES, round=7), [-((p - gradient) * np.log(p)).sum()])
-
-
-@pytest.mark.parametrize("objective", [ListNet(), ListMLE(), get_objective("xendcg")])
-def test_queries_of_equal_labels_do_not_change_others(objective: Objective) -> None:
-    """They have no loss and no gradient, and the others have the same."""
-    bound = objective.bind([1, 1, 1, *LABELS], Queries.from_qid([5, 5, 5, 9, 9, 9, 9]))
-    alone = objective.bind(LABELS, Queries.from_qid([9] * 4))
-    gradient, _ = bound.gradients([3, 1, 2, *SCORES])
-    assert_array_equal(gradient[:3], 0)
-    assert_array_equal(gradient[3:], alone.gradients(SCORES)[0])
-    assert_array_equal(bound.loss([3, 1, 2, *SCORES]), [0, *alone.loss(SCORES)])

@@ -1,7 +1,5 @@
 """LambdaRank with the presets that reproduce LightGBM's and XGBoost's own objectives."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
@@ -11,15 +9,7 @@ import xgboost as xgb
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from gbrank import (
-    NDCG,
-    LambdaRank,
-    Queries,
-    lightgbm_fobj,
-    make_cubic,
-    read_letor,
-    xgboost_obj,
-)
+from gbrank import NDCG, LambdaRank, Queries, lightgbm_fobj, make_cubic, xgboost_obj
 
 Vector = NDArray[np.float64]
 
@@ -28,21 +18,6 @@ def cubic() -> Any:
     """Return training and test data."""
     X, y, qid = make_cubic(120, n_documents=30, n_features=10, random_state=0)
     return [(X[part], y[part], qid[part]) for part in (qid < 80, qid >= 80)]
-
-
-def mq2008() -> Any:
-    """Return training and test data of fold 1."""
-    folder = Path(os.environ["GBRANK_LETOR"], "mq2008")
-    parts = [read_letor(folder / f"S{part}.txt") for part in (1, 2, 3, 5)]
-    return [np.concatenate(column) for column in zip(*parts[:3], strict=True)], parts[3]
-
-
-needs_letor = pytest.mark.skipif(
-    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
-)
-on_data = pytest.mark.parametrize(
-    "load", [cubic, pytest.param(mq2008, marks=[pytest.mark.letor, needs_letor])]
-)
 
 
 def assert_same_model(ours: Vector, theirs: Vector, test: Any, atol: float) -> None:
@@ -54,11 +29,10 @@ def assert_same_model(ours: Vector, theirs: Vector, test: Any, atol: float) -> N
     assert values[0] == pytest.approx(values[1], abs=1e-3)
 
 
-@on_data
 @pytest.mark.parametrize("truncation", [30, 1000])
-def test_lightgbm_is_reproduced(load: Any, truncation: int) -> None:
+def test_lightgbm_is_reproduced(truncation: int) -> None:
     """Its "lambdarank", to the rounding of its single precision."""
-    (X, y, qid), test = load()
+    (X, y, qid), test = cubic()
     options = {"learning_rate": 0.05, "num_leaves": 15, "num_threads": 1, "verbose": -1,
                "deterministic": True, "force_col_wise": True}  # fmt: skip
     ours = LambdaRank(NDCG(), truncation=truncation, normalize="lightgbm", ties="order")
@@ -70,11 +44,10 @@ def test_lightgbm_is_reproduced(load: Any, truncation: int) -> None:
     assert_same_model(*scores, test, atol=5e-5)
 
 
-@on_data
 @pytest.mark.parametrize("truncation", [32, 1000])
-def test_xgboost_is_reproduced(load: Any, truncation: int) -> None:
+def test_xgboost_is_reproduced(truncation: int) -> None:
     """Its "rank:ndcg", likewise."""
-    (X, y, qid), test = load()
+    (X, y, qid), test = cubic()
     options = {"eta": 0.05, "max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide",
                "nthread": 1, "base_score": 0}  # fmt: skip
     ours = LambdaRank(NDCG(), truncation=truncation, normalize="xgboost", ties="order")

@@ -177,13 +177,13 @@ def test_only_stochastic_objectives_depend_on_the_round(name: str) -> None:
 @battery(NAMES)
 @loop("tied", [False, True])
 def test_order_of_rows_and_queries_changes_no_bit(name: str, tied: bool) -> None:
-    """D8: rows of all queries shuffled together."""
+    """D8: rows of all queries shuffled together, in a later round."""
     data = reference.Data(16, tied=tied)
     rows = np.random.default_rng(0).permutation(len(data.y))
     bound = bind(name, data)
     shuffled = get_objective(name).bind(data.y[rows], Queries.from_qid(data.qid[rows]))
-    gradient, curvature = bound.gradients(data.scores)
-    assert_same(shuffled.gradients(data.scores[rows]), (gradient[rows], curvature[rows]))
+    gradient, curvature = bound.gradients(data.scores, 0.6, 3)
+    assert_same(shuffled.gradients(data.scores[rows], 0.6, 3), (gradient[rows], curvature[rows]))
     losses = shuffled.loss(data.scores[rows])
     assert_array_equal(losses, bound.loss(data.scores)[shuffled.queries.ids])
 

@@ -1,4 +1,4 @@
-"""Curvatures of every objective against their formulas, written out in NumPy.
+"""Values and curvatures of relaxations against their formulas, written out in NumPy.
 
 One query of seven documents without tied scores. Where a formula has derivatives of a measure,
 they are taken by complex steps of the measure as it is written in the paper.
@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
+from slam_weights import weights
 
-import reference
 from battery import FACTS, kind
 from cases import case
 from gbrank import Queries, get_measure, get_objective
@@ -117,25 +117,6 @@ OF_PLACES: dict[str, tuple[Vector, Smooth]] = {
 # --- Formulas ------------------------------------------------------------------------------------
 
 
-def of_pairs(weights: Vector, sigma: float) -> Vector:
-    """Σ_j |ΔM_ij| p (1 − p)/σ²."""
-    wrong = expit(gaps(sigma))
-    return (weights * wrong * (1 - wrong)).sum(axis=1) / sigma**2
-
-
-def lambdarank(measure: str, sigma: float) -> Vector:
-    """Swap deltas by enumeration."""
-    name = type(get_measure(measure)).__name__
-    value = partial(reference.VALUES[name], **({"k": 3} if "@3" in measure else {}))
-    deltas = reference.expected_swap_deltas(value, list(LABELS), list(SCORES))
-    return of_pairs(np.array(deltas) * np.not_equal.outer(LABELS, LABELS), sigma)
-
-
-def ranknet(sigma: float) -> Vector:
-    """Weight 1 for every pair of different label."""
-    return of_pairs(np.not_equal.outer(LABELS, LABELS).astype(float), sigma)
-
-
 def majoriser(value: Smooth, sigma: float) -> Vector:
     """Σ_j |w_ij| p (1 − p)²/σ², p the chance of the wrong order.
 
@@ -220,20 +201,9 @@ def listmle(sigma: float) -> Vector:
     return total / sigma**2
 
 
-def hinges(sigma: float) -> Vector:
-    """How many pairs are within the margin or in the wrong order, over σ²."""
-    active = np.greater.outer(LABELS, LABELS) & (gaps(sigma) < 1)
-    return (active.sum(axis=0) + active.sum(axis=1)) / sigma**2
-
-
 def slam(measure: str, sigma: float) -> Vector:
     """The second derivatives of Σ v_i σ log(1 + Σ_{lower j} exp((1 + s_j − s_i)/σ))."""
-    discounts = 1 / np.log2(1 + PLACES)
-    by_gain = np.argsort(-GAINS)
-    ideal = GAINS[by_gain] @ discounts
-    mean = [discounts[GAINS[by_gain] == gain].mean() for gain in GAINS]
-    v = RELEVANT / RELEVANT.sum() if measure == "ap" else GAINS * mean / ideal
-    grades = RELEVANT if measure == "ap" else LABELS
+    grades, v = map(np.array, weights(get_measure(measure), LABELS.tolist()))
     total = np.zeros(M)
     for i in range(M):
         shares = np.exp((1 + SCORES - SCORES[i]) / sigma) * (grades < grades[i])
@@ -244,12 +214,7 @@ def slam(measure: str, sigma: float) -> Vector:
     return total / sigma
 
 
-FORMULAS: dict[str, Callable[[float], Any]] = {
-    "ranknet": ranknet,
-    **{f"lambda:{name}": partial(lambdarank, name) for name in (
-        "ndcg", "dcg", "ap", "rr", "err", "ndcg@3", "ap@3", "precision@3", "recall@3", "wta", "rbp",
-        "pairwise", "kendall",
-    )},
+CURVATURES: dict[str, Callable[[float], Any]] = {
     **{f"approx:{name}": partial(approxrank, name) for name in OF_RANKS},
     **{f"smooth:{name}": partial(smoothrank, name) for name in OF_PLACES},
     **{f"tie:{name}": partial(tierank, name) for name in ("ndcg", "ap")},
@@ -258,52 +223,88 @@ FORMULAS: dict[str, Callable[[float], Any]] = {
     "listnet": softmax,
     "xendcg": softmax,
     "listmle": listmle,
-    "ranksvm": hinges,
-    "squared_hinge": hinges,
     "slam:ndcg": partial(slam, "ndcg"),
     "slam:ap": partial(slam, "ap"),
-    "regression": lambda sigma: np.ones(M),
 }  # fmt: skip
 
 
 # Where logistic functions saturate, curvature is at least |gradient| over the longest Newton step,
 # so many σ.
 LONGEST_STEP = {
-    "ranknet": 1e3, "lambda": 1e3, "approx": 1e3, "smoothap": 1e3, "soft": 1,
+    "approx": 1e3, "smoothap": 1e3, "soft": 1,
     "listnet": 1, "xendcg": 1, "listmle": 1, "slam": 1,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORMULAS)
-def test_formula(name: str) -> None:
+def at_soft_ranks(measure: str, sigma: float) -> Any:
+    """Return a measure at the ranks of ApproxRank, equation 20."""
+    return OF_RANKS[measure](1 + np.where(DIAGONAL, 0, expit(-gaps(sigma))).sum(axis=1))
+
+
+def at_soft_places(measure: str, sigma: float) -> Any:
+    """Return a measure of SmoothRank's indicators, equation 7: position j is the j-th best's."""
+    x, value = OF_PLACES[measure]
+    h = np.exp(-(np.subtract.outer(SCORES, np.sort(SCORES)[::-1]) ** 2) / sigma)
+    return value(x @ h / h.sum(axis=0))
+
+
+VALUES: dict[str, Callable[[float], Any]] = {
+    **{f"approx:{name}": partial(at_soft_ranks, name) for name in OF_RANKS},
+    **{f"smooth:{name}": partial(at_soft_places, name) for name in OF_PLACES},
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_value(name: str) -> None:
+    """Minus the loss, at the same widths."""
+    bound = get_objective(name).bind(LABELS, Queries.from_sizes([M]))
+    for sigma in SIGMAS:
+        assert -bound.loss(SCORES, sigma)[0] == pytest.approx(VALUES[name](sigma), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.8, 10.0])
+def test_lemma_1_of_smoothrank(scale: float) -> None:
+    """Scores times a and sigma times a² are the same objective."""
+    bound = get_objective("smooth:ndcg").bind(LABELS, Queries.from_sizes([M]))
+    for sigma in SIGMAS:
+        scaled = bound.loss(scale * SCORES, scale**2 * sigma)
+        assert scaled == pytest.approx(bound.loss(SCORES, sigma), rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "ap", "err"])
+def test_slope_of_smoothrank_where_unequal_gains_tie(measure: str) -> None:
+    """It is the limit from the side where the larger gain is first, and not that from the other."""
+    bound = get_objective(f"smooth:{measure}").bind([0, 2, 1], Queries.from_sizes([3]))
+    scores, second = np.array([1.0, 1.0, 0.2]), np.array([0.0, 1.0, 0.0])
+    tied = bound.gradients(scores, 0.5)[0]
+    above, below = (bound.gradients(scores + step * second, 0.5)[0] for step in (1e-9, -1e-9))
+    assert tied == pytest.approx(above, abs=1e-7)
+    assert np.abs(tied - below).max() > 0.005
+
+
+@pytest.mark.parametrize("name", CURVATURES)
+def test_curvature(name: str) -> None:
     """At a width below, of about, and above the scores' spread."""
     longest = LONGEST_STEP.get(kind(name), np.inf)
     for sigma in SIGMAS:
         with case(sigma):
             gradient, curvature = derivatives(name, sigma)
-            formula = FORMULAS[name](sigma)
+            formula = CURVATURES[name](sigma)
             expected = np.maximum(formula, np.abs(gradient) / (longest * sigma))
             assert_allclose(curvature, expected, rtol=1e-8, atol=1e-9 * np.max(expected))
     # Each document of two grades is only pushed up or only down, by p, and p (1 − p) is less.
     assert (formula == expected).any() == (name != "slam:ap")
 
 
-def test_every_objective_has_a_formula() -> None:
-    """Of gbrank's own; mixtures have a test below, and noise has tests of its own."""
+def test_every_curvature_has_a_formula() -> None:
+    """Of gbrank's own, where the battery does not compare it with slopes of the gradient.
+
+    Those of LambdaRank, noise and hinges are in test_swaps.py, test_noisy.py and
+    test_pairwise_losses.py.
+    """
     own = {name for name in FACTS if type(get_objective(name)).__module__.startswith("gbrank.")}
-    assert own == {kind(name) for name in FORMULAS} | {"noisy"}
-
-
-def test_hinges_without_smoothing() -> None:
-    """v_i at both ends of each active hinge of SLAM."""
-    _, curvature = derivatives("slam(smooth=False):ap", 1.0)
-    expected = np.zeros(M)
-    irrelevant = np.flatnonzero(RELEVANT == 0)
-    nearest = irrelevant[SCORES[irrelevant].argmax()]
-    for i in np.flatnonzero(RELEVANT):
-        if SCORES[i] < 1 + SCORES[nearest]:
-            expected[[i, nearest]] += 1 / RELEVANT.sum()
-    assert_allclose(curvature, expected, atol=1e-300)
+    slopes = {name for name in own if FACTS[name].second_derivative}
+    assert own == {kind(name) for name in CURVATURES} | {"noisy", "lambda", "ranksvm"} | slopes
 
 
 def test_longest_step() -> None:
@@ -312,10 +313,3 @@ def test_longest_step() -> None:
     gradient, curvature = bound.gradients([0.0, 1.0], 1 / 2000)
     assert_allclose(gradient, [-2000, 2000])
     assert_allclose(curvature, [4000, 4000])
-
-
-def test_mixture() -> None:
-    """w₁ h₁/mean h₁ + w₂ h₂/mean h₂."""
-    _, curvature = derivatives("0.7*lambda:ndcg+0.3*regression", 0.7)
-    one, two = lambdarank("ndcg", 0.7), np.ones(M)
-    assert_allclose(curvature, 0.7 * one / one.mean() + 0.3 * two / two.mean(), rtol=1e-10)

@@ -1,0 +1,201 @@
+"""LinearRanker as an estimator: kinds of data, weights, what it refuses, and saved models."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
+
+from gbrank import (
+    AP,
+    NDCG,
+    GBRanker,
+    LinearRanker,
+    SLAMPerceptron,
+    SmoothRank,
+    load_ranker,
+    make_cubic,
+)
+from gbrank.fit.interrupted import FitInterrupted
+from gbrank.schedules import geometric
+
+Vector = NDArray[np.float64]
+
+X_ALL, Y_ALL, QID_ALL = make_cubic(50, n_documents=12, n_features=5, random_state=0)
+TRAIN = QID_ALL < 30
+X, Y, QID = X_ALL[TRAIN], Y_ALL[TRAIN], QID_ALL[TRAIN]
+HELD_OUT = (X_ALL[~TRAIN], Y_ALL[~TRAIN], QID_ALL[~TRAIN])
+WEIGHTS = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+SHUFFLED = np.random.default_rng(1).permutation(len(Y))
+
+
+def make(objective: Any = "smooth:ndcg", **params: Any) -> LinearRanker:
+    """Return a ranker of one thread."""
+    return LinearRanker(objective, **{"random_state": 0, "n_jobs": 1, **params})
+
+
+def fit(objective: Any = "smooth:ndcg", **params: Any) -> LinearRanker:
+    """Return a ranker, fitted."""
+    return make(objective, **params).fit(X, Y, qid=QID)
+
+
+def squared(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+    """Return half the squared error and its derivatives."""
+    error = scores - labels
+    return 0.5 * (error @ error), error, np.ones_like(error)
+
+
+# --- Data -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["cg", "sgd"])
+def test_forms_of_data(solver: str) -> None:
+    """Sparse or dense, shuffled or not, by qid or group, in a frame: the same model."""
+    ranker = make(solver=solver, n_steps=4)
+    coef = ranker.fit(X, Y, qid=QID).coef_
+    for rows in (sp.csr_matrix(X), sp.csc_matrix(X), pd.DataFrame(X)):
+        assert_allclose(clone(ranker).fit(rows, Y, qid=QID).coef_, coef, rtol=1e-4)
+        assert_allclose(ranker.predict(rows), X @ coef)
+    other = clone(ranker).fit(X[SHUFFLED], Y[SHUFFLED], qid=QID[SHUFFLED])
+    assert_allclose(other.coef_, coef, rtol=1e-4)
+    assert_array_equal(clone(ranker).fit(X, Y, group=[12] * 30).coef_, coef)
+    named = clone(ranker).fit(pd.DataFrame(X, columns=list("abcde")), Y, qid=QID)
+    assert named.feature_names_in_.tolist() == list("abcde")
+
+
+def test_threads_change_nothing() -> None:
+    """Nor does a second fit: the same bits."""
+    rows, labels, qid = make_cubic(8, n_documents=300, n_features=4, random_state=0)
+    fits = [
+        LinearRanker("approx:ndcg", sigma=0.1, n_steps=2, n_jobs=jobs).fit(rows, labels, qid=qid)
+        for jobs in (1, 2, 2)
+    ]
+    for ranker in fits:
+        assert_array_equal(ranker.coef_, fits[0].coef_)
+
+
+def test_weights() -> None:
+    """A query of weight 2 is a query that is there twice; document weights are not averaged."""
+    double = 1.0 + (np.arange(30) == 3)
+    twice = np.append(np.arange(len(Y)), np.flatnonzero(QID == 3))
+    expected = make(n_steps=6).fit(X[twice], Y[twice], qid=np.append(QID, np.full(12, 99))).coef_
+    weighed = make(n_steps=6).fit(X, Y, qid=QID, query_weight=double)
+    assert_allclose(weighed.coef_, expected, rtol=1e-3)
+    by_document = make(n_steps=6).fit(X, Y, qid=QID, sample_weight=double[QID])
+    assert_array_equal(by_document.coef_, weighed.coef_)
+    with pytest.raises(ValueError, match=r"sample_weight.*solver='cg'.*query 0.*sgd"):
+        make().fit(X, Y, qid=QID, sample_weight=WEIGHTS)
+    make(solver="sgd", n_steps=2).fit(X, Y, qid=QID, sample_weight=WEIGHTS)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_missing_values_are_refused(sparse: bool) -> None:
+    """In fit, in validation data, and in predict; the message says where."""
+    holes = np.abs(X) + 1
+    holes[7, 2] = np.nan
+    holes = sp.csr_matrix(holes) if sparse else holes
+    with pytest.raises(ValueError, match=r"^X must not hold NaN.*row 7, column 2"):
+        make().fit(holes, Y, qid=QID)
+    with pytest.raises(ValueError, match=r"^eval_set\[0\]: X must not hold NaN.*row 7"):
+        make().fit(X, Y, qid=QID, eval_set=[(holes, Y)], eval_qid=[QID])
+    with pytest.raises(ValueError, match=r"^X must not hold NaN.*row 7"):
+        fit(n_steps=1).predict(holes)
+
+
+# --- Bad input --------------------------------------------------------------------------------
+
+
+def test_interruption_keeps_the_steps() -> None:
+    """Ctrl-C in step 4: the weights of 4 steps, with a warning; in step 0, nothing."""
+    limit = 4
+
+    def interrupted(scores: Vector, labels: Vector, sigma: float) -> Any:
+        if sigma > limit:
+            raise KeyboardInterrupt
+        return squared(scores, labels, sigma)
+
+    ranker = make(interrupted, sigma=lambda step, steps: step + 1.0)
+    with pytest.warns(FitInterrupted, match="4 of 13 rounds: the model keeps 4"):
+        ranker.fit(X, Y, qid=QID)
+    assert len(ranker.evals_result_["train"]["ndcg@10"]) == 4
+    limit = 0
+    with pytest.raises(KeyboardInterrupt):
+        clone(ranker).fit(X, Y, qid=QID)
+
+
+# --- scikit-learn's tools ---------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kernel",
+    [Nystroem(gamma=0.3, n_components=60, random_state=0), KernelPCA(60, kernel="rbf", gamma=0.3)],
+)
+def test_kernel_map(kernel: Any) -> None:
+    """Section 6: a map of the kernel's in front makes the ranker non-linear."""
+    ranker = make_pipeline(kernel, make("smooth:ndcg", reg_lambda=1e-3))
+    ranker.fit(X, Y, linearranker__qid=QID)
+    value = NDCG(k=10)(HELD_OUT[1], ranker.predict(HELD_OUT[0]), qid=HELD_OUT[2])
+    assert value > fit().score(*HELD_OUT) + 0.05
+
+
+# --- Saved models -----------------------------------------------------------------------------
+
+
+def test_the_same_ranker(tmp_path: Path) -> None:
+    """Bits of the weights, and everything else; one file, of JSON."""
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    ranker = make(SmoothRank(AP()), sigma=geometric(1, 0.1), n_steps=2, init=np.ones(5))
+    ranker.fit(frame, Y, qid=QID)
+    ranker.save(tmp_path / "deep" / "model")
+    (file,) = (tmp_path / "deep" / "model").iterdir()
+    assert json.loads(file.read_text())["fitted"]["coef"] == ranker.coef_.tolist()
+    for loaded in (LinearRanker.load(file.parent), load_ranker(file.parent)):
+        assert isinstance(loaded, LinearRanker)
+        assert_array_equal(loaded.predict(frame), ranker.predict(frame))
+        assert_array_equal(loaded.sigmas_, ranker.sigmas_)
+        assert loaded.evals_result_ == ranker.evals_result_
+        assert loaded.evals_result_.to_markdown() == ranker.evals_result_.to_markdown()
+        assert loaded.score(frame, Y, QID) == ranker.score(frame, Y, QID)
+        assert loaded.feature_names_in_.tolist() == list("abcde")
+        assert_array_equal(loaded.fit(frame, Y, qid=QID).coef_, ranker.coef_)
+
+
+@pytest.mark.slow
+def test_models_of_another_class(tmp_path: Path) -> None:
+    """Each class names the other."""
+    rankers = [GBRanker(n_estimators=2, n_jobs=1), make("regression"), SLAMPerceptron()]
+    for ranker in rankers:
+        name = type(ranker).__name__
+        ranker.fit(X, Y, qid=QID).save(tmp_path / name)
+        assert type(load_ranker(tmp_path / name)) is type(ranker)
+        for other in {*map(type, rankers)} - {type(ranker)}:
+            message = rf"gbrank\.json holds a {name}: load it by {name}\.load, not {other.__name__}"
+            with pytest.raises(ValueError, match=message):
+                other.load(tmp_path / name)
+
+
+def test_damage(tmp_path: Path) -> None:
+    """A changed byte; nothing there."""
+    make("regression").fit(X, Y, qid=QID).save(tmp_path)
+    file = tmp_path / "gbrank.json"
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"0.01", b"0.02", 1))
+    with pytest.raises(ValueError, match="damaged"):
+        LinearRanker.load(tmp_path)
+    for load in (LinearRanker.load, load_ranker):
+        with pytest.raises(FileNotFoundError, match=r"absent.*gbrank\.json"):
+            load(tmp_path / "absent")
+    with pytest.raises(NotFittedError):
+        make().save(tmp_path / "unfitted")
+    assert not (tmp_path / "unfitted").exists()
