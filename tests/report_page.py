@@ -11,12 +11,7 @@ import pandas as pd
 
 from gbrank import make_cubic
 
-SMALL: dict[str, Any] = {
-    "n_estimators": 20,
-    "min_child_samples": 3,
-    "n_jobs": 1,
-    "random_state": 0,
-}
+SMALL: dict[str, Any] = {"n_estimators": 20, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
 
 X, Y, QID = make_cubic(46, n_documents=10, n_features=4, random_state=0)
 

@@ -76,8 +76,9 @@ def test_changed_queries(
     """Are those of the largest difference, with both orders, and from where documents came."""
     ours, theirs = values["ndcg@10"]
     scores = rankers[0].predict(FRAME[TEST]), rankers[1].predict(FRAME[TEST][["a", "c", "kind"]])
-    order = np.argsort(-np.abs(ours - theirs), kind="stable")
-    for query, (title, table) in zip(order, lists(page, "changes"), strict=False):
+    order, shown = np.argsort(-np.abs(ours - theirs), kind="stable"), list(lists(page, "changes"))
+    assert len(shown) == 10
+    for query, (title, table) in zip(order, shown, strict=False):
         assert f"{30 + query}: {theirs[query]:.4f} → {ours[query]:.4f}" in title
         new, old = (np.argsort(-s[10 * query : 10 * query + 10], kind="stable") for s in scores)
         assert [row[1] for row in table[1:]] == [f"{EVIL}{10 * query + row}" for row in old]

@@ -1,7 +1,6 @@
 """Every kind of ranker, measure and data that a report takes, and what it refuses."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from scipy import sparse
 import gbrank
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, write_letor
 from gbrank.commands.cli import main
-from report_page import COUNTRY, FRAME, QID, QUERIES, SMALL, TEST, TRAIN, Page, X, Y
+from report_page import FRAME, QID, QUERIES, SMALL, TEST, Page, X, Y
 
 KINDS: dict[str, tuple[Any, Any]] = {
     "xgboost": (GBRanker(booster="xgboost", **SMALL), X),
@@ -76,25 +75,6 @@ def test_small_and_odd_data(rows: slice, labels: Any, without: int, tmp_path: Pa
         assert page.table("measures", "measure")["ndcg@10"] == ["0", "–", "–", "–"]
 
 
-def test_measures_of_your_own(tmp_path: Path) -> None:
-    """The first decides; one may look at columns that are no features."""
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
-    first = gbrank.custom_measure(lambda scores, labels: float(labels[scores.argmax()]), name="top")
-    page = Page(
-        gbrank.report(ranker, X, Y, qid=QID, measures=[first, "map"], html=tmp_path / "r.html")
-    )
-    assert list(page.table("measures", "measure")) == ["top", "map"]
-    assert "top of a query" in page.texts["distribution"]
-
-
-def test_queries_without_a_value(tmp_path: Path) -> None:
-    """Are not said to have no relevant document where they have one."""
-    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
-    value = gbrank.custom_measure(lambda s, y: np.nan if y[0] else 1.0, name="first")
-    page = Page(gbrank.report(ranker, X, Y, qid=QID, measures=[value], html=tmp_path / "r.html"))
-    assert " without a value" in page.texts[""]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -126,37 +106,6 @@ def test_without_jinja(
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install 'gbrank\[report\]'"):
         gbrank.report(rankers[0], FRAME[TEST], Y[TEST], qid=QUERIES, html=tmp_path / "report.html")
-
-
-@pytest.mark.slow
-def test_command_on_tables(rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:
-    """In a process of its own, it writes the page that Python writes."""
-    table = FRAME[TEST].assign(country=COUNTRY, url=range(160), kind=FRAME["kind"].astype(str))
-    for name, ranker in zip(("new", "old"), rankers, strict=True):
-        ranker.save(tmp_path / name)
-    table.assign(label=Y[TEST], qid=QID[TEST]).to_parquet(tmp_path / "test.parquet")
-    FRAME[TRAIN].assign(label=Y[TRAIN], qid=QID[TRAIN]).to_parquet(tmp_path / "train.parquet")
-    command = ["report", "test.parquet", "--model", "new", "--against", "old", "--by", "country"]
-    command += ["--docid", "url", "--train", "train.parquet", "--html", "report.html"]
-    command += ["--metric", "map", "ndcg@3"]
-    done = subprocess.run(
-        [sys.executable, "-m", "gbrank", *command], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (0, "report: report.html\n"), done.stderr
-    path = gbrank.report(
-        rankers[0],
-        table,
-        Y[TEST],
-        qid=QID[TEST],
-        html=tmp_path / "expected.html",
-        against=rankers[1],
-        train=FRAME[TRAIN],
-        by=["country"],
-        docid="url",
-        measures=["map", "ndcg@3"],
-        names=("new", "old"),
-    )
-    assert (tmp_path / "report.html").read_bytes() == path.read_bytes()
 
 
 def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
