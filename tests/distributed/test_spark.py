@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_trees import PLAIN
+from on_workers import LEAVES, QID, X, Y
 
-import gbrank.distributed
-from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, custom_objective, make_cubic
+from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, custom_objective
 from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric, staircase
 
@@ -27,21 +26,12 @@ pytest.importorskip("pyarrow")
 from gbrank.common.collective import BoosterError  # noqa: E402
 from gbrank.distributed import SparkGBRanker, SparkGBRankerModel  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("spark")  # one JVM
+# One JVM, which takes longer to start than most tests.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
-X, Y, QID = make_cubic(60, n_documents=12, n_features=8, random_state=0)
-X = X.round(1)  # few values, so that both boosters have the same bins wherever rows are
 WEIGHT = np.random.default_rng(0).uniform(0.5, 2, len(Y))
 HELD_OUT = QID % 3 == 0
 COLUMNS: dict[str, Any] = {"labelCol": "y", "weightCol": "weight"}
-LEAVES: dict[str, dict[str, Any]] = {
-    "lightgbm": {
-        **PLAIN,
-        "min_child_samples": 0,
-        "booster_params": {"min_sum_hessian_in_leaf": 5},
-    },
-    "xgboost": {**PLAIN, "min_child_samples": 5},
-}
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +91,9 @@ def scores(model: Any, rows: Any) -> Any:
     return np.array([row.prediction for row in sorted(found)])
 
 
-NARROWING: dict[str, Any] = {
-    "sigma": geometric(1, 0.1, unit="spread"),
-    "early_stopping_rounds": 4,
-}
+NARROWING: dict[str, Any] = {"sigma": geometric(1, 0.1, unit="spread"), "early_stopping_rounds": 4}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("objective", "booster", "given"),
     [("lambdarank", "lightgbm", {}), ("approx:ndcg", "xgboost", NARROWING)],
@@ -133,7 +119,6 @@ def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str
     assert_array_equal(scores(model, rows), found.predict(X))
 
 
-@pytest.mark.slow
 def test_multipliers_and_labels_by_name(rows: Any) -> None:
     """The weights of one machine, of a label in a column that has a dot in its name."""
     second = OnLabel(LambdaRank(), "of.money")
@@ -152,20 +137,6 @@ def test_multipliers_and_labels_by_name(rows: Any) -> None:
         SparkGBRanker(labels=["other"], **COLUMNS, **params).fit(rows)
 
 
-@pytest.mark.slow
-def test_an_objective_of_ones_own(rows: Any) -> None:
-    """It travels to the tasks; its tree is that of one machine."""
-
-    def squares(scores: Any, labels: Any, sigma: float) -> Any:
-        error = scores - labels
-        return 0.5 * (error @ error), error, np.ones(len(labels))
-
-    params: dict[str, Any] = {"n_estimators": 1, "booster": "xgboost", **LEAVES["xgboost"]}
-    local = GBRanker(custom_objective(squares), n_jobs=1, **params).fit(X, Y, qid=QID)
-    model = SparkGBRanker(objective=custom_objective(squares), labelCol="y", **params).fit(rows)
-    assert_array_equal(model.ranker.predict(X), local.predict(X))
-
-
 def test_weights_of_queries(rows: Any) -> None:
     """Each row has its query's; the model is that of one machine."""
     from pyspark.sql import functions as F
@@ -178,7 +149,6 @@ def test_weights_of_queries(rows: Any) -> None:
     assert_allclose(model.ranker.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.slow
 def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
     from pyspark.ml import Pipeline, PipelineModel
     from pyspark.ml.feature import VectorAssembler
@@ -210,7 +180,6 @@ def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
     assert_array_equal(scores(model, rows), scores(named, rows))
 
 
-@pytest.mark.slow
 def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, tmp_path: Path) -> None:
     """Spark repeats the stage, to the same model; the rounds before are not repeated."""
     marker, log = tmp_path / "killed", tmp_path / "sigmas"
@@ -238,20 +207,6 @@ def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, tmp_path: Path) -> N
     assert_array_equal(found.ranker.predict(X), expected.ranker.predict(X))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("booster", "name"), [("lightgbm", "max_bin"), ("xgboost", "max_delta_step")]
-)
-def test_what_a_booster_refuses_is_not_repeated(rows: Any, booster: str, name: str) -> None:
-    """Spark repeats a stage that fails; this one cannot succeed."""
-    ranker = SparkGBRanker(
-        labelCol="y", booster=booster, booster_params={name: -1}, n_estimators=2
-    )  # fmt: skip
-    with pytest.raises(ValueError, match=name):
-        ranker.fit(rows)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [ZeroDivisionError, BoosterError])
 def test_an_error_in_one_task(rows: Any, kind: type[Exception], tmp_path: Path) -> None:
     """It ends all: a stage that Spark repeats would succeed here."""
@@ -274,13 +229,8 @@ def test_an_error_in_one_task(rows: Any, kind: type[Exception], tmp_path: Path) 
     ("params", "error", "message"),
     [
         ({"qidCol": "null"}, ValueError, "qidCol must not be null, got .* in column 'null'"),
-        ({"labelCol": "label"}, ValueError, "labelCol must be one of the columns id, features"),
         ({"qidCol": "query"}, ValueError, "qidCol must be one of the columns"),
         ({"featuresCol": "text"}, TypeError, "featuresCol must be a column of vectors or arrays"),
-        ({"featuresCol": []}, TypeError, "featuresCol must be a column or a list of columns"),
-        ({"validationIndicatorCol": "a"}, TypeError, "must be a column of booleans"),
-        ({"weightCol": "text"}, TypeError, "weightCol must be a column of numbers"),
-        ({"objective": "lamda"}, ValueError, "unknown objective"),
         ({"numTasks": 3}, ValueError, "numTasks must be"),
         ({"queryWeightCol": "text"}, TypeError, "queryWeightCol must be a column of numbers"),
     ],
@@ -292,13 +242,10 @@ def test_bad_columns(
     refused(rows, params, error, message)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "message"),
     [
         ({"qidCol": "nan"}, "qid must not be missing"),
-        ({"labelCol": "null"}, "labelCol must not be null, got .* in column 'null'"),
-        ({"weightCol": "null"}, "weightCol must not be null"),
         ({"queryWeightCol": "a"}, "query_weight must be the same in all rows"),
         ({"featuresCol": "some"}, "featuresCol must not be null, got .* 'some'"),
         ({"qidCol": "one"}, "qidCol must give each task a query"),
@@ -324,37 +271,3 @@ def refused(rows: Any, params: dict[str, Any], error: type[Exception], message: 
     )
     with pytest.raises(error, match=message):
         SparkGBRanker(**({"labelCol": "y", "n_estimators": 2} | params)).fit(changed)
-
-
-def test_unknown_parameter() -> None:
-    with pytest.raises(TypeError, match="n_tree must be a parameter of SparkGBRanker"):
-        SparkGBRanker(n_tree=3)
-
-
-def test_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(ImportError, match=r"pip install 'gbrank\[spark\]'"):
-        gbrank.distributed.__getattr__("SparkGBRanker")
-
-
-@pytest.mark.letor
-@pytest.mark.slow
-@pytest.mark.skipif("GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR is not set")
-def test_as_good_on_real_data(spark: Any) -> None:
-    from benchmarks.letor_folders import read_folds
-
-    data = read_folds(Path(os.environ["GBRANK_LETOR"]) / "mq2008")
-    x, y, qid = np.asarray(data.X).round(2), np.asarray(data.y), np.asarray(data.qid)
-    frame = pd.DataFrame({"features": x.tolist(), "label": y.astype(float), "qid": qid})
-    params: dict[str, Any] = {
-        "objective": "lambdarank", "booster": "xgboost", "n_estimators": 60, "num_leaves": 7,
-        "random_state": 0,
-    }  # fmt: skip
-    differences = []
-    for fold in data.splits:
-        chosen = np.concatenate([fold.train, fold.valid])
-        local = GBRanker(n_jobs=1, **params).fit(x[chosen], y[chosen], qid=qid[chosen])
-        model = SparkGBRanker(**params).fit(spark.createDataFrame(frame.iloc[chosen]))
-        test = (x[fold.test], y[fold.test], qid[fold.test])
-        differences.append(model.ranker.score(*test) - local.score(*test))
-    assert abs(np.mean(differences)) < 0.005
