@@ -53,12 +53,7 @@ def fitted_to(data: str, booster: str = "lightgbm") -> GBRanker:
 
 def fitted(X: Any, booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {
-        "n_estimators": 25,
-        "num_leaves": 12,
-        "random_state": 0,
-        "n_jobs": 1,
-    }
+    defaults = {"n_estimators": 25, "num_leaves": 12, "random_state": 0, "n_jobs": 1}
     fit = {"categorical_feature": params.pop("categorical_feature", None)}
     return GBRanker(booster=booster, **{**defaults, **params}).fit(X, Y, qid=QID, **fit)
 

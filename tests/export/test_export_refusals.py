@@ -1,6 +1,5 @@
 """What is not exported: the error says why, and the file that was there stays."""
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -10,7 +9,6 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import Ridge
 
@@ -26,8 +24,7 @@ from exported_models import (
     formats,
     scores_in,
 )
-from gbrank import GBRanker, LinearRanker, export_model
-from gbrank.boosters.xgboost.trained_model import trees_and_weights
+from gbrank import GBRanker, export_model
 from gbrank.commands.cli import main
 from gbrank.export.formats import FORMATS
 
@@ -36,21 +33,13 @@ from gbrank.export.formats import FORMATS
     ("change", "message"),
     [
         ({"ranker": Ridge()}, "ranker must be a GBRanker, got Ridge"),
-        ({"ranker": LinearRanker()}, "ranker must be a GBRanker, got LinearRanker"),
         ({"format": "solar"}, "unknown format 'solar'. Did you mean 'solr'"),
         ({"feature_names": ["a"]}, "feature_names must have 5 entries, got 1"),
         ({"feature_names": ["a", "b", "a", "d", "e"]}, "feature_names must not hold 'a' twice"),
-        ({"feature_names": ["a", "b", "", "d", "e"]}, "not empty ones, got ''"),
         ({"feature_names": [1, 2, 3, 4, 5]}, "feature_names must hold texts"),
-        ({"feature_names": "abcde"}, "feature_names must be a list"),
         ({"feature_names": set("abcde")}, "feature_names must be a list of names, got {"),
-        ({"feature_names": iter("abcde")}, "feature_names must be a list"),
-        ({"feature_names": 5}, "feature_names must be a list of names, got 5"),
-        ({"feature_names": {1: "a", "z": "y"}}, "feature_names must rename columns .*, got 1"),
-        ({"format": None}, "unknown format 'None'"),
         ({"missing_as_zero": "no"}, r"missing_as_zero must be one of \[False, True\], got 'no'"),
         ({"feature_names": {"z": "y"}}, "feature_names must rename columns of X .*, got 'z'"),
-        ({"feature_names": {"f0": "f1"}}, "feature_names must not hold 'f1' twice"),
         (
             {"format": "onnx", "feature_names": NAMES},
             "feature_names must be None for onnx, which goes by the order",
@@ -82,49 +71,29 @@ def test_expressions_are_no_names(name: str, format: str, tmp_path: Path) -> Non
     assert not list(tmp_path.iterdir())
 
 
-def deep(booster: str, depth: int) -> GBRanker:
+def deep(depth: int) -> GBRanker:
     """Return a ranker of one tree that is a chain of splits, x <= 1, x <= 2, and so on."""
-    ranker = fitted(WHOLE[:, [0]], booster, n_estimators=1, num_leaves=2)
+    ranker = fitted(WHOLE[:, [0]], "lightgbm", n_estimators=1, num_leaves=2)
     numbers = [*range(depth)]
-    if booster == "lightgbm":
-        head, tree = ranker._model.native.model_to_string().split("Tree=0\n")
-        lines = {
-            "num_leaves": [depth + 1],
-            "num_cat": [0],
-            "split_feature": [0] * depth,
-            "threshold": numbers,
-            "decision_type": [2] * depth,
-            "left_child": [~number for number in numbers],
-            "right_child": [*numbers[1:], ~depth],
-            "leaf_value": [*numbers, depth],
-        }
-        text = "".join(f"{name}={' '.join(map(str, line))}\n" for name, line in lines.items())
-        _, end = tree.split("\nend of trees")
-        head = re.sub("tree_sizes=.*\n", "", head)
-        native = lgb.Booster(model_str=f"{head}Tree=0\n{text}shrinkage=1\n\n\nend of trees{end}")
-    else:
-        content = json.loads(ranker._model.dump())
-        (tree,), n = trees_and_weights(content)[0], 2 * depth + 1
-        inner = range(0, n - 1, 2)
-        for name, own in tree.items():
-            if isinstance(own, list) and len(own) == 3:
-                tree[name] = [own[0], own[1]] * depth + own[1:2]
-        tree["tree_param"]["num_nodes"] = str(n)
-        tree["left_children"] = [number + 1 if number in inner else -1 for number in range(n)]
-        tree["right_children"] = [number + 2 if number in inner else -1 for number in range(n)]
-        tree["parents"] = [2147483647, *((number - 1) // 2 * 2 for number in range(1, n))]
-        tree["split_conditions"] = [*np.repeat(numbers, 2).astype(float).tolist(), float(depth)]
-        native = xgb.Booster()
-        native.load_model(bytearray(json.dumps(content).encode()))
+    head, tree = ranker._model.native.model_to_string().split("Tree=0\n")
+    lines = {
+        "num_leaves": [depth + 1], "num_cat": [0], "split_feature": [0] * depth,
+        "threshold": numbers, "decision_type": [2] * depth,
+        "left_child": [~number for number in numbers], "right_child": [*numbers[1:], ~depth],
+        "leaf_value": [*numbers, depth],
+    }  # fmt: skip
+    text = "".join(f"{name}={' '.join(map(str, line))}\n" for name, line in lines.items())
+    _, end = tree.split("\nend of trees")
+    head = re.sub("tree_sizes=.*\n", "", head)
+    native = lgb.Booster(model_str=f"{head}Tree=0\n{text}shrinkage=1\n\n\nend of trees{end}")
     ranker._model.native = native
     return ranker
 
 
-@boosters
-def test_deep_trees(booster: str, tmp_path: Path) -> None:
+def test_deep_trees(tmp_path: Path) -> None:
     """They are exported, up to hundreds of levels."""
     rows = np.arange(-0.5, 310)[:, None]
-    ranker = deep(booster, 300)
+    ranker = deep(300)
     assert_array_equal(ranker.predict(rows), np.minimum(np.arange(311), 300))
     for format in FORMATS:
         export_model(ranker, tmp_path / format, format, missing_as_zero=True)
