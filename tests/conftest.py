@@ -42,7 +42,10 @@ settings.load_profile("same")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add an option that draws some of the tests that are many."""
-    text = "run one in N of the exhaustive tests, or of all: those that a seed (a commit) draws"
+    text = (
+        "run one in N of the exhaustive tests and one in three of the other slow ones, or one in N "
+        "of all: those that a seed (a commit) draws"
+    )
     parser.addoption("--draw", metavar="SEED:N[:all]", help=text)
 
 
@@ -51,9 +54,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not (draw := config.getoption("draw")):
         return
     seed, n, *kind = draw.split(":")
+    one_in, every = int(n), kind == ["all"]
+    shares = {
+        "exhaustive": one_in,
+        "slow": one_in if every else min(one_in, 3),
+        "": one_in if every else 1,
+    }
     for item in list(items):
-        many = kind == ["all"] or item.get_closest_marker("exhaustive") is not None
-        if many and crc32(f"{seed} {item.nodeid}".encode()) % int(n):
+        mark = next(name for name in shares if not name or item.get_closest_marker(name))
+        if crc32(f"{seed} {item.nodeid}".encode()) % shares[mark]:
             items.remove(item)
             config.hook.pytest_deselected(items=[item])
 
