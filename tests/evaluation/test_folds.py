@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -69,46 +68,6 @@ def test_rotation_is_that_of_letor() -> None:
 
 
 R = np.arange(96).reshape(12, 8)  # the rows of each query
-GOOD = (R[:6].ravel(), R[6:9].ravel(), R[9:].ravel())
-
-
-@pytest.mark.parametrize(
-    ("folds", "message"),
-    [
-        ([], "at least one fold"),
-        ([GOOD[:1]], r"folds\[0\] must be \(train, valid, test\) or \(train, test\), got \("),
-        ([8, 9], r"folds\[0\] must be \(train, valid, test\) or \(train, test\), got 8"),
-        ([GOOD, (*GOOD[:2], GOOD[1])], r"folds\[1\] must hold rows .*, each at most once"),
-        ([(R[0], R[1][:4], R[1][4:])], "must not split a query, got query 1 in two of its parts"),
-        ([(R[0], R[1], [])], r"folds\[0\] must hold lists of row numbers that are not empty"),
-        ([(R[0], R[1], R[2] + 0.5)], r"folds\[0\] must hold lists of row numbers.*float64"),
-        ([(R[0], R[1], [96])], r"folds\[0\] must hold rows from 0 to 95, each at most once"),
-        ([(R[0], R[1], [-1])], r"folds\[0\] must hold rows from 0 to 95, each at most once"),
-        ([(R[0], R[1], [16, 16])], r"folds\[0\] must hold rows from 0 to 95, each at most once"),
-        (2, "folds must be an integer of at least 3 and at most 12, got 2"),
-        (13, "folds must be an integer of at least 3 and at most 12, got 13"),
-        (3.0, "folds must be an integer"),
-    ],
-)  # fmt: skip
-def test_bad_folds(folds: Any, message: str) -> None:
-    """The message says which, and why."""
-    with pytest.raises((ValueError, TypeError), match=message):
-        Dataset("data", X, Y, QID, folds)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"X": None}, "X must hold one row of features per document, got None"),
-        ({"y": Y[:-1]}, "y must have 96 entries, got 95"),
-        ({"y": -Y}, "y must be at least 0"),
-        ({"qid": QID[:-1]}, "qid must have one entry per row, 96, got 95"),
-    ],
-)
-def test_bad_data_sets(change: dict[str, Any], message: str) -> None:
-    """Before anything is trained."""
-    with pytest.raises(ValueError, match=message):
-        Dataset(**({"name": "data", "X": X, "y": Y, "qid": QID} | change))
 
 
 def test_documents_of_a_fold() -> None:
@@ -157,25 +116,3 @@ def test_columns_of_a_fold() -> None:
         assert rows.sample_weight is not None
         assert_array_equal(rows.sample_weight, R[3:0:-1].ravel())
         assert_array_equal(rows.labels["m"], R[3:0:-1].ravel() % 5)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"sample_weight": [1.0]}, "sample_weight must have one entry per document"),
-        ({"weights": [1.0]}, "unknown argument 'weights'"),
-        ({"eval_set": [(X, Y)]}, "unknown argument 'eval_set'"),
-        ({"group": [8] * 12}, "unknown argument 'group'"),
-    ],
-)
-def test_bad_columns(columns: dict[str, Any], message: str) -> None:
-    """Before anything is trained."""
-    with pytest.raises((ValueError, TypeError), match=message):
-        Dataset("data", X, Y, QID, **columns)
-
-
-@pytest.mark.parametrize("number", [0, 4, 1.0])
-def test_no_such_fold(number: Any) -> None:
-    """They are counted from 1."""
-    with pytest.raises((ValueError, TypeError), match="number must be an integer of at least 1"):
-        Dataset("data", X, Y, QID, 3).fold(number)
