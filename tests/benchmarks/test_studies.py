@@ -1,18 +1,15 @@
-"""What studies write: numbers of four digits, and pages with a table for each part and data set."""
+"""What studies write: numbers, and pages with a table for each part and data set."""
 
 import json
 import re
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from numpy.testing import assert_array_equal
 
 from benchmarks.strata import pooled_rows
 from benchmarks.studies import study
-from benchmarks.writing import RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS
 from gbrank import LinearRanker, compare_rankers, make_cubic
 from gbrank.evaluation import Comparison, Dataset
 
@@ -28,21 +25,6 @@ def comparisons() -> list[Comparison]:
     ]
     rankers = {f"ridge {x:g}": LinearRanker("regression", ridge=x) for x in (1.0, 1e3)}
     return compare_rankers(rankers, data, measures=["ndcg@3", "rr"], n_jobs=1, progress=False)
-
-
-def test_numbers_have_four_digits() -> None:
-    """A row is a line; whole numbers, words and None stay."""
-    row = {"ranker": "λ", "n_queries": 123456, "mean": 0.123456, "p": 1.23456e-7, "low": None}
-    text = rows_to_json([row, row])
-    assert len(text.splitlines()) == 4
-    expected = {"ranker": "λ", "n_queries": 123456, "mean": 0.1235, "p": 1.235e-7, "low": None}
-    assert json.loads(text) == [expected, expected]
-
-
-def test_table() -> None:
-    """Words to the left, numbers to the right."""
-    lines = markdown_table(["load", "phase", "seconds"], [["a", "b", "1.0"]], words=2).splitlines()
-    assert lines == ["| load | phase | seconds |", "|---|---|---:|", "| a | b | 1.0 |"]
 
 
 def test_page_and_numbers(
@@ -95,18 +77,6 @@ def test_pooled_rows_give_each_data_set_the_same_weight(comparisons: list[Compar
             assert row[name] == pytest.approx(expected, abs=1e-12)
         assert row["n_queries"] == 18
         assert (row["p_randomisation"] is None) == (row["ranker"] == comparisons[0].baseline)
-
-
-def test_parquet_documents(tmp_path: Path) -> None:
-    """All rows of all files, in their order."""
-    X, y, qid = make_cubic(10, n_documents=3, n_features=2, random_state=0)
-    table = pa.table({"label": y, "qid": qid, "a": X[:, 0], "b": X[:, 1]})
-    for part in range(2):
-        pq.write_table(table.slice(15 * part, 15), tmp_path / f"S{part + 1}.parquet")
-    documents = study.parquet_documents(str(tmp_path))
-    assert_array_equal(documents.X, X)
-    assert_array_equal(documents.y, y)
-    assert_array_equal(documents.qid, qid)
 
 
 @pytest.mark.parametrize("name", TABLES)
