@@ -59,7 +59,7 @@ def letor(data: bytes) -> None:
         np.testing.assert_array_equal(read_letor(path)[0], X.toarray())
 
 
-def judged(data: bytes, read: Callable[[Path], trec.Judged], write: Callable[..., None]) -> None:
+def judged(data: bytes, read: Callable[[Path], trec.Lines], write: Callable[..., None]) -> None:
     """Read a number for each document of each query; what is then written reads as the same."""
     path, copy = Path(FOLDER.name, "judged.txt"), Path(FOLDER.name, "copy.txt")
     path.write_bytes(data)
