@@ -87,6 +87,19 @@ def test_trees_add_to_its_scores(name: str, booster: str, tmp_path: Path) -> Non
     assert isinstance(load_ranker(tmp_path).init_, PretrainedRanker)
 
 
+@pytest.mark.parametrize("name", ["model.txt", "model.json", "model.ubj"])
+def test_a_file_is_the_booster_that_wrote_it(name: str, tmp_path: Path) -> None:
+    """A text or a path; other files are refused."""
+    booster = booster_of_lightgbm() if name.endswith("txt") else booster_of_xgboost()
+    booster.save_model(tmp_path / name)
+    expected = ranker(init=booster).fit(X, Y, qid=QID).predict(X)
+    for path in (tmp_path / name, str(tmp_path / name)):
+        assert_array_equal(ranker(init=path).fit(X, Y, qid=QID).predict(X), expected)
+    (tmp_path / "other.txt").write_text("1 qid:1 1:0.5\n")
+    with pytest.raises(ValueError, match=r"init must be .* or XGBoost trained, or its file"):
+        ranker(init=tmp_path / "other.txt").fit(X, Y, qid=QID)
+
+
 @pytest.mark.parametrize("make", [booster_of_lightgbm, booster_of_xgboost])
 def test_clones_keep_boosters(make: Any) -> None:
     """As cross-validation clones; a fitted estimator's clone is no longer fitted."""
