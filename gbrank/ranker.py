@@ -286,6 +286,51 @@ class GBRanker(ExplainedRanker):
         ranker.init = opened_init(ranker.init)
         return self._publish(boost(ranker, [train, *valid], categorical_feature, saved, callbacks))
 
+    def refit(self, X: TableLike, y: ArrayLike, qid: Ids | None = None, **columns: Any) -> GBRanker:
+        r"""Return a ranker of the same trees, whose leaf values are fitted to other documents.
+
+        From this ranker's scores of the documents, the trees are gone through as in a fit, but grow
+        no splits: with G and H the sums of gradient and curvature in a leaf, at the scores so far,
+        its value v becomes
+
+        .. math:: v - \eta \frac{G}{H + \lambda},
+
+        η being the learning rate for so many documents. Trees whose rates sum to 0.3 take their
+        steps from one gradient. What the ranker was boosted from stays as it is.
+
+        Parameters
+        ----------
+        X, y, qid
+            As for `fit`.
+        **columns
+            group, sample_weight, query_weight and labels, as for `fit`.
+
+        Returns
+        -------
+        GBRanker
+            A new one. Importances and shares of the gain are those of the fit.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not usable; or if leaves are other than such steps, as with monotone
+            constraints, DART, linear trees, positions or multipliers.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(60, n_documents=20, random_state=0)
+        >>> ranker = GBRanker(n_estimators=20, random_state=0).fit(X[:600], y[:600], qid=qid[:600])
+        >>> newer = ranker.refit(X[600:], y[600:], qid=qid[600:])
+        >>> newer.score(X[600:], y[600:], qid[600:]) > ranker.score(X[600:], y[600:], qid[600:])
+        True
+        """
+        from gbrank.fit.refit import refit  # what only trains is not loaded to predict
+
+        queries = training_queries(X, y, qid, columns.pop("group", None))
+        table = Documents.checked(X, y, queries, **columns)
+        return self._taken()._publish(refit(self, table))
+
     @explains_words
     def predict(
         self,

@@ -6,12 +6,14 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from gbrank.common.arrays import Single, Vector
+from gbrank.common.arrays import Positions, Single, Vector
 from gbrank.common.plain import plain
 from gbrank.data.schema import Schema
 
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
 Params: TypeAlias = dict[str, Any]  # a booster's own
+# The new values of all leaves, of the leaf of each row, a line for each tree, and the old values.
+Refit: TypeAlias = Callable[[Positions, list[Vector]], list[Vector]]
 State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from gbrank.commands.data_files import ColumnName, Reader, read_numbers, read_parts
+from gbrank.commands.models import load_trees
 from gbrank.commands.paths import File, NewFile, NewFolder, NewModel
 from gbrank.commands.table_files import is_table
 from gbrank.common.argument_error import ArgumentError
@@ -31,6 +32,7 @@ def train(
     position: File | None = None,
     checkpoint: NewFolder | None = None,
     checkpoint_rounds: int = 50,
+    refit: bool = False,
     quiet: bool = False,
     reader: Reader,
     ranker: Annotated[GBRanker, "verbose"],
@@ -58,6 +60,8 @@ def train(
         Write here what the same command, if killed, goes on from.
     checkpoint_rounds : int
         Rounds between two checkpoints.
+    refit : bool
+        Grow no trees: fit the leaf values of --init anew.
     quiet : bool
         Show no progress bar.
     reader : Reader
@@ -74,14 +78,22 @@ def train(
     gbrank train train.parquet --model my-ranker --labels margin \
         --objective "noisy:ndcg+0.5*noisy:ndcg[margin]"
     gbrank train train.txt --model my-ranker --plugin mine.py --objective mine
+    gbrank train this-week.txt --init my-ranker --refit --model my-ranker
     """
-    data, mask = reader.read(file, labels=labels)
+    if refit and (eval_set or checkpoint or repr(ranker) != repr(GBRanker(init=ranker.init))):
+        raise ArgumentError("refit", "must be given with --init and no other option of training")
+    start = load_trees(str(ranker.init)) if refit else None
+    data, mask = reader.read(file, None if start is None else start._schema, labels=labels)
     if position is not None:
         data = replace(data, position=read_numbers(position, "position", mask))
     sets = list[Documents]()
     if eval_set is not None:
         schema = Schema.learn(data.X, reader.categorical_feature)
         sets = [reader.read(eval_set, schema, labels=labels)[0]]
+    if start is not None:
+        start.refit(**data.arguments()).save(model)
+        print(f"model: {model}")
+        return
     changes = _changes(ranker, file) | {"verbose": int(sys.stderr.isatty() and not quiet)}
     with ctrl_c_after_saving():
         ranker.set_params(**changes).fit(

@@ -90,6 +90,24 @@ def test_training_goes_on_from_a_folder(
     assert "no model in" in error
 
 
+def test_leaf_values_are_fitted_anew(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """As by refit, in place of the model, too, and with the model's columns; trees do not grow."""
+    X, y, qid = read_letor(data / "test.txt")
+    start = GBRanker.load(model)
+    expected = start.refit(X, y, qid=qid).predict(X)
+    start.save(tmp_path / "m")
+    write_letor(tmp_path / "week.txt", X, y, qid)
+    argv = ["train", tmp_path / "week.txt", "--init", tmp_path / "m", "--refit"]
+    assert output(*argv, "--model", tmp_path / "m") == f"model: {tmp_path / 'm'}\n"
+    np.testing.assert_array_equal(GBRanker.load(tmp_path / "m").predict(X), expected)
+    error = fault(*argv, "--model", tmp_path / "n", "--n-estimators", "3")
+    assert "--refit must be given with --init and no other option" in error
+    error = fault("train", data / "test.txt", "--refit", "--model", tmp_path / "n")
+    assert "no model in None" in error
+
+
 @pytest.mark.parametrize("kind", ["txt", "csv"])
 def test_baseline(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], output: Output, fault: Output

@@ -8,6 +8,7 @@ import lightgbm as lgb
 import numpy as np
 from lightgbm.basic import LightGBMError
 
+from gbrank.boosters.interface import Refit
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.tree import (
     Leaf,
@@ -26,6 +27,7 @@ from gbrank.data.schema import Schema
 # Bits of a split's "decision_type".
 CATEGORICAL, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8
 PARAMETERS = re.compile(r"\nparameters:\n(\[\w+: .*\]\n)*\nend of parameters\n")
+LEAF_VALUES, SIZES = re.compile(r"^leaf_value=(.*)$", re.M), re.compile(r"^tree_sizes=.*\n", re.M)
 # Lines of a tree that name nodes, features or categories.
 OF_LINKS = (
     "split_feature",
@@ -74,6 +76,17 @@ class LightGBMModel:
             X, num_iteration=n_trees, raw_score=True, num_threads=n_jobs, validate_features=False
         )
         return np.asarray(scores, dtype=np.float64)
+
+    def refit(self, X: Features, schema: Schema, n_jobs: int, change: Refit) -> "LightGBMModel":
+        """Return the same trees with other leaf values, which depend on the leaves of rows."""
+        check_threads(n_jobs)
+        options: Any = {"pred_leaf": True, "num_threads": n_jobs, "validate_features": False}
+        leaves = np.ascontiguousarray(np.transpose(self.native.predict(X, **options)))
+        text = SIZES.sub("", self.native.model_to_string())  # of the texts of trees
+        values = [np.array(line.split(), np.float64) for line in LEAF_VALUES.findall(text)]
+        lines = (" ".join(map(repr, each.tolist())) for each in change(leaves, values))
+        text = LEAF_VALUES.sub(lambda _: f"leaf_value={next(lines)}", text)
+        return LightGBMModel.load(text.encode())
 
     @interrupts_held()
     def predict_native(self, X: object) -> Vector:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
 
+from gbrank.boosters.interface import Refit
 from gbrank.boosters.tree import (
     Leaf,
     Membership,
@@ -79,6 +80,18 @@ class XGBoostModel:
                 data, output_margin=True, validate_features=False, iteration_range=rounds
             )
         return np.asarray(scores, dtype=np.float64)
+
+    def refit(self, X: Features, schema: Schema, n_jobs: int, change: Refit) -> "XGBoostModel":
+        """Return the same trees with other leaf values, which depend on the leaves of rows."""
+        content, options = json.loads(self.dump()), {"pred_leaf": True, "validate_features": False}
+        data = (as_matrix(each, schema, n_jobs) for each in dense_blocks(X))
+        blocks = [self.native.predict(each, **options) for each in data]
+        leaves = np.concatenate(blocks).reshape(X.shape[0], -1).T.astype(np.int64)
+        trees, _ = trees_and_weights(content)
+        values = [np.array(tree["split_conditions"]) for tree in trees]
+        for tree, each in zip(trees, change(leaves, values), strict=True):
+            tree["split_conditions"] = each.tolist()
+        return XGBoostModel.load(json.dumps(content).encode())
 
     @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
