@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.letor_folders import read_folds
 from benchmarks.studies.as_they_come import RANKERS, gbrank_scores
-from benchmarks.studies.paired import against_first, difference
+from benchmarks.studies.paired import against_first
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split
@@ -46,9 +46,8 @@ TEXT = """\
 # From 10 labelled queries to 1,000,000 documents
 
 Rankers with default parameters, on one thread, judged by NDCG@10 on test queries; CPU seconds are
-the mean of one fit. Differences are from `GBRanker()`, with 95% bootstrap intervals over queries,
-not corrected for the number of rankers. [The numbers](../../benchmarks/results/sizes.json) have
-p-values, too.
+the mean of one fit. [The numbers](../../benchmarks/results/sizes.json) have the
+differences from `GBRanker()`, with 95% bootstrap intervals over queries and p-values.
 
 ```bash
 {command}
@@ -65,8 +64,6 @@ training queries best by itself.
 
 {few}
 
-{few_differences}
-
 ## Large data
 
 *Flights*: departures of a day from New York's airports by how late they arrived, on the mean 303 a
@@ -75,8 +72,6 @@ day, by the number of documents to train on (about), the mean of {splits} splits
 those of small data. The rule was chosen on other splits of the same days.
 
 {large}
-
-{large_differences}
 
 *Artificial data* of 50 documents a query with 50 features (`make_cubic`), without noise in the
 labels and with a third of the training labels exchanged at random. NDCG@10 of 2,000 other queries;
@@ -253,19 +248,6 @@ def value_table(rows: Sequence[dict[str, Any]], seconds: bool) -> str:
     return markdown_table(["NDCG@10", *(f"{size:,}" for size in sizes)], lines)
 
 
-def difference_table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the differences from the first ranker, by size and ranker."""
-    shown = [row for row in rows if row["difference"]]  # another ranker may be alike
-    names = list(dict.fromkeys(row["ranker"] for row in shown))
-    by = {(row["size"], row["ranker"]): difference(row) for row in shown}
-    lines = [
-        [f"{size:,}", *(by.get((size, name), "") for name in names)]
-        for size in dict.fromkeys(row["size"] for row in shown)
-    ]
-    head = ["difference", *(f"`{name}`" if name != BEST else name for name in names)]
-    return markdown_table(head, lines)
-
-
 def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
     """Draw NDCG@10 by the number of training queries, a line for each ranker."""
     figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
@@ -294,7 +276,6 @@ def main() -> None:
     found = list(few_labels(study, arguments.data))
     few = compared(found)
     flights = compared(list(large(study, arguments.large)))
-    by_others = [row for row in flights if row["size"] == LARGEST or row["ranker"] in PEERS]
     made = list(artificial(study))
     parts = [
         (data, compared([one for one in made if one["data"] == data]))
@@ -306,10 +287,8 @@ def main() -> None:
         draws=DRAWS,
         sets=names.replace(" ", ", "),
         few=value_table(few, False),
-        few_differences=difference_table(few),
         splits=SPLITS,
         large=value_table(flights, True),
-        large_differences=difference_table(by_others),
         artificial="\n\n".join(
             f"{data.capitalize()}:\n\n{value_table(rows, False)}" for data, rows in parts
         ),
