@@ -39,6 +39,8 @@ def test_the_smallest_difference_is_the_one_that_takes_these_queries(n: int) -> 
 def test_corners() -> None:
     """No variance, no query, and arguments out of range."""
     assert how_many_queries([0.1, 0.1, np.nan]) == 2
+    strict = how_many_queries([0.1, -0.1], level=0.01)
+    assert strict == queries_needed_for(0.01, 0.02**0.5, level=0.01) > how_many_queries([0.1, -0.1])
     assert np.isnan(smallest_difference(np.nan, 3))
     assert smallest_difference(0.0, np.nan) == 0
     with pytest.raises(ValueError, match="differences must be of at least 2 queries, got 1"):

@@ -252,3 +252,11 @@ def test_columns_agree_as_far_as_spearmans_correlations_in_queries() -> None:
     found = best_feature._agreement(Documents(X, y, Queries.from_qid(QID)))
     np.testing.assert_allclose(found[[0, 1, 3]], expected, atol=1e-12)
     assert found[0] > 0 > found[1]
+
+
+def test_queries_without_weight_are_not_in_the_interval() -> None:
+    first, second, weights = np.random.default_rng(3).random((3, 9))
+    weights[[2, 5]] = 0
+    kept = weights > 0
+    found = best_feature.difference_of(first, second, weights)
+    assert found == best_feature.difference_of(first[kept], second[kept], weights[kept])

@@ -150,6 +150,9 @@ def test_a_pair_by_rows_ranks_and_names(ranker: GBRanker) -> None:
     best = pairs[0].features[int(np.argmax(pairs[0].shares))]
     assert words.split(": ")[1].startswith(f"{best} (")
     assert list(pairs[2].to_pandas())[1:3] == [names[first], names[last]]
+    again = [f"shoe {row % 8}" for row in range(len(Y))]  # of every query
+    named = ranker.explain_pair(X, "shoe 1", "shoe 2", qid=QID, query=4, docid=again)
+    assert named.gap == ranker.explain_pair(X, 33, 34, qid=QID).gap
     with pytest.raises(ValueError, match="first must be the name of one document, got 'boot'"):
         ranker.explain_pair(X, "boot", names[last], qid=QID, docid=names)
     with pytest.raises(ValueError, match="second must be an integer of at least 1 and at most 8"):

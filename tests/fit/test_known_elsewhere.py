@@ -75,6 +75,13 @@ def test_other_names_of_lightgbms_options() -> None:
         assert HERE[other] == HERE[word]
 
 
+def test_options_of_ranklib() -> None:
+    words = {"-tree": "n_estimators", "-leaf": "num_leaves", "-mls": "min_child_samples"}
+    assert {word: HERE[word] for word in words} == {
+        word: f"use `GBRanker({name}=...)`" for word, name in words.items()
+    }
+
+
 def theirs_to_call() -> list[Any]:
     """Return a callback of each class that LightGBM and XGBoost have."""
     return [

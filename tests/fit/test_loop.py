@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, make_cubic
+from gbrank.fit.interrupted import FitInterrupted
 from gbrank.fit.loop import Judges, run_rounds
 from gbrank.fit.rounds import History, Stopping
 
@@ -112,3 +113,18 @@ def test_many_equal_rows_are_told(kind: str) -> None:
             with warnings.catch_warnings():
                 warnings.filterwarnings("error", message=".*equal another row")
                 ranker.fit(make(X[rows]), y[rows], qid=np.r_[qid, 100 + qid[:100]])
+
+
+def test_ctrl_c_keeps_the_best_round() -> None:
+    """The warning has the number of rounds that the model keeps."""
+    steps: Any = Replay([0.1, 0.9, 0.2, 0.2])
+
+    def step(round: int) -> None:
+        if round == 3:
+            raise KeyboardInterrupt
+        steps.step(round)
+
+    judges, history = Judges(valid=[steps], stopping=Stopping(9)), History()
+    with pytest.warns(FitInterrupted, match="after 3 of 4 rounds: the model keeps 2"):
+        run_rounds(steps, step, 4, judges, stages(), history)
+    assert history.best_round == 2
