@@ -9,7 +9,7 @@ EXPERIMENTS = {
     "smoothrank-tables": Experiment(
         ("ohsumed",),
         smoothrank.tables,
-        smoothrank.DEVIATIONS,
+        smoothrank.OWN_PENALTIES,
         smoothrank.TABLE_PICTURES,
         minutes=24,
     ),

@@ -45,14 +45,14 @@ CHOSEN_BY = MEASURES[-1]
 
 DEVIATIONS = (
     "400 queries to train on, 200 to validate, 400 to test for the paper's 10K, 5K, 10K; "
-    f"{N_EPOCHS} epochs for 300; other η than the paper's 1e-7 to 0.01, as the notes say, chosen "
-    f"with the first training; means over {TRAININGS} trainings; training begins anew after 50 "
-    "epochs without a new lowest cost"
+    f"{N_EPOCHS} epochs for 300; other η than the paper's 1e-7 to 0.01, as the notes say; η is "
+    f"chosen by one training; means over {TRAININGS} trainings; the 50 iterations without a lower "
+    "cost, after which training begins anew, are taken for epochs"
 )
 FUNCTION_DEVIATIONS = (
     "the paper tried ten λ functions on data that were never public, and gives one: these are "
-    f"ours, of the kinds that it names; {N_FUNCTION_EPOCHS} epochs with η of 0.01 and 0.1; the "
-    f"Jacobian at {N_POINTS} lists of random scores"
+    f"ours, of the kinds that it names; {N_FUNCTION_EPOCHS} epochs; η of 0.01 and 0.1; Jacobians "
+    f"and forces at {N_POINTS} lists of random scores"
 )
 TREE_DEVIATIONS = (
     "2,000 queries to train on, 1,000 to validate, 2,000 to test for the paper's 10K, 5K, 10K; 300 "
@@ -148,7 +148,7 @@ def _search(data: Dataset, name: str, searched: Comparison) -> PaperRow:
         for fit in fits_of(searched)
     }
     note = ", ".join(f"{value:.4f} with η = {rate}" for rate, value in found.items())
-    figure = f"validation NDCG@10 of {name}, the first training (section 6.3.1)"
+    figure = f"validation NDCG@10 of {name}, by which η is chosen (section 6.3.1)"
     return PaperRow(PAPER, _sizes(data), figure, max(found.values()), "not given", note=note)
 
 

@@ -31,14 +31,13 @@ python -m benchmarks.papers --data FOLDER{options}
 ```
 
 Means over folds of means over queries, as LETOR's scripts average (a query without a relevant
-document counts as 0), with 95% bootstrap intervals over queries, beside what the papers say. Where
-training is random (TieRank, nets), they are means over trainings too, and intervals and p-values
-are those of t, which know how much trainings vary. Parameters are chosen on the validation queries
-of each fold. OHSUMED has 106 queries: intervals are wide, and no difference from a paper in the
-second digit means much.
-Searches along steep directions end elsewhere where sums are added in another order: two runs, on
-two computers and versions of the code, had NDCG@10 up to 0.007 apart, NDCG@1 up to 0.011, and
-differences of two rankers up to 0.016. None changes what is said here.
+document counts as 0), with 95% intervals, beside what the papers say. Intervals are bootstraps over
+queries; but in {several}
+rows are means over several trainings too, and intervals and p-values are those of t, which know how
+much trainings vary. Parameters are chosen on the validation queries of each fold. OHSUMED has 106
+queries: intervals are wide, and no difference from a paper in the second digit means much.
+Searches end elsewhere where sums are added in another order: two runs, on two computers and
+versions of the code, had NDCG@10 up to 0.007 apart, NDCG@1 up to 0.011, differences up to 0.016.
 [All tables](../benchmarks/results/papers.md), also of what the papers only say or draw, are beside
 [their numbers](../benchmarks/results/papers.json).
 
@@ -242,6 +241,7 @@ SHARED = {
 LAST = ("Average", "Deviations", "Note")
 LATER = ("Paper's", *LAST)  # what a block says behind its heading
 SHORTEST_BLOCK = 3  # rows
+SEVERAL_TRAININGS = "lambdarank-6.3.1, lambdarank-trees, tierank and tierank-learner"
 MISSING = "–"
 OTHER_DISCOUNT = "1/log2(1 + j)"  # of rows that judge a ranker of another row again
 NUMBERS = {
@@ -269,6 +269,7 @@ def _introduction(rows: Sequence[PaperRow], settings: Settings) -> str:
         verdicts="\n".join(f"- {paper}: {text}" for paper, text in VERDICTS.items()),
         options="" if settings.queries == Settings.queries else f" --queries {settings.queries}",
         far=FAR,
+        several=SEVERAL_TRAININGS,
         n_numbers=len(numbers),
         n_near=sum(not row.is_far for row in numbers),
         n_within=sum(row.is_within for row in numbers),

@@ -29,7 +29,7 @@ class PaperRow:
     paper_value : float, str or None
         The paper's; words where it only draws or describes it, None where it is lost.
     ci_low, ci_high : float or None
-        95% bootstrap interval over queries of `ours`.
+        95% interval of `ours`: a bootstrap over queries, or that of t for means over trainings.
     note : str
         What else there is to know.
     deviations : str

@@ -50,51 +50,54 @@ MAX_ITER, FEW = 200, 5  # iterations at each σ at most: to convergence, and sto
 STOPPED_EARLY = ", stopped early"
 UNPENALISED = 1e-9  # of the regression
 
-DEVIATIONS = (
-    "λ from 1e-6 to 1000 beside a mean over queries; the regression that it starts from has a "
-    "penalty of 0.01"
+OWN_PENALTIES = (
+    "λ beside a mean over queries, for the paper's sum; the regression that it starts from has a "
+    "penalty of 0.01, which is not chosen"
 )
-FEW_DEVIATIONS = f"cg is stopped after {FEW} iterations at each σ; {DEVIATIONS}"
+FEW_DEVIATIONS = f"cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
 SPARSE_DEVIATIONS = (
     f"λ of {', '.join(f'{penalty:g}' for penalty in SPARSE_PENALTIES)} for the paper's ten; "
-    f"{DEVIATIONS}"
+    f"{OWN_PENALTIES}"
 )
-BASELINE_DEVIATIONS = "the penalty from SmoothRank's grid"
+BASELINE_DEVIATIONS = "λ from SmoothRank's grid, as the paper gives none"
 FIGURE_DEVIATIONS = (
     f"cg has {MAX_ITER} iterations at each σ at most; λ is not chosen, and is 0.0001; figure 1's "
-    "random direction has the length of the weights, for a variance of 1 of each component"
+    "random direction has the length of the weights, for a variance of 1 of each component; "
+    f"{OWN_PENALTIES}"
 )
 OLD_DEVIATIONS = f"features scaled to [0, 1] by query; {FEW_DEVIATIONS}"
 MAP_DEVIATIONS = (
     "not in the paper's tables; the map is learned from the features of all folds, without labels; "
-    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ"
+    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
 )
 TREE_DEVIATIONS = (
-    "not in the paper's tables; GBRanker as it comes: Newton steps, that lengthen with the number "
-    "of queries, random thresholds, half of the columns for each tree; begun with RankNet, σ "
-    "annealed by round; as many trees as are best by NDCG@50 of the validation queries"
+    "not in the paper's tables; GBRanker as it comes; Newton steps; steps that lengthen with the "
+    "number of queries; random thresholds; half of the columns for each tree; begun with RankNet; "
+    "σ annealed by round; as many trees as are best by NDCG@50 of the validation queries"
 )
 BOOSTED_DEVIATIONS = (
-    "not in the paper's tables, so that its trees are not known: steps along the gradient, all "
-    "columns, best thresholds, 15 leaves, from a regression {}, σ from 2^6 halved every "
-    "10 trees to 2^-6; the rate of 0.3, 3, 30 and the number of trees are those of the best "
-    "NDCG@50 of the validation queries"
+    "not in the paper's tables; trees of 15 leaves, as the paper's are not known; steps along the "
+    "gradient; all columns; best thresholds; from a regression {}; σ from 2^6 halved every 10 "
+    "trees to 2^-6; the rate of 0.3, 3, 30 that is best by NDCG@50 of the validation queries; as "
+    "many trees as are best by NDCG@50 of the validation queries"
 )
 PENALTY_NAMES = {0.01: "with a penalty of 0.01", UNPENALISED: "without a penalty"}
 NET_RATES, NET_EPOCHS = (0.01, 0.1, 1.0), 50
 NET_DEVIATIONS = (
-    f"not in the paper's tables: 10 hidden nodes, {NET_EPOCHS} epochs, σ = 1, from random weights; "
-    f"η of {', '.join(f'{rate:g}' for rate in NET_RATES)} and the epoch of the best NDCG@50 of the "
-    "validation queries"
+    f"not in the paper's tables; 10 hidden nodes; {NET_EPOCHS} epochs; σ = 1; from random weights; "
+    f"the η of {', '.join(f'{rate:g}' for rate in NET_RATES)} that is best by NDCG@50 of the "
+    "validation queries; the epoch that is best by NDCG@50 of the validation queries"
 )
 STOPPED_DEVIATIONS = (
-    "not in the paper's tables; σ is that of the best NDCG@50 of the validation queries, as is λ "
-    f"of {{}}; cg is stopped after {FEW} iterations at each σ"
+    "not in the paper's tables; σ is that of the best NDCG@50 of the validation queries; "
+    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
 )
-START_DEVIATIONS = f"λ of {{}}; cg is stopped after {FEW} iterations at each σ"
+START_DEVIATIONS = (
+    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; λ beside a mean over queries"
+)
 SOFT_DEVIATIONS = (
     "not in the paper's tables; σ from 8 to 1/8 score units in 13 steps, as wide as SmoothRank's; "
-    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ"
+    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
 )
 
 NDCG_AT = {k: NDCG(k=k, discount="letor") for k in (1, 5, 10, 50)}
@@ -137,7 +140,7 @@ FIGURE_PICTURES = {
 
 
 def smooth_ndcg(k: int, reg_lambda: float, max_iter: int, ridge: float = 0.01) -> LinearRanker:
-    """Return SmoothNDCG as in the paper: from a regression, σ from 2⁶ halved to 2⁻⁶."""
+    """Return SmoothNDCG: from a regression, σ from 2⁶ halved to 2⁻⁶; penalties beside means."""
     measure = NDCG_AT[10]
     return LinearRanker(
         SmoothRank(NDCG(k=k)), reg_lambda=reg_lambda, ridge=ridge, max_iter=max_iter,
