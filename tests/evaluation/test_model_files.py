@@ -35,21 +35,17 @@ def test_files_are_told_by_their_content(tmp_path: Path) -> None:
 
 def test_files_of_early_stopped_rankers(tmp_path: Path) -> None:
     """The rounds up to the best one count, as for XGBRanker; linear boosters have no rounds."""
-    for kind in ("gbtree", "dart", "gblinear"):
+    for kind, ending in (("gbtree", "json"), ("dart", "ubj"), ("gblinear", "json")):
         ranker = xgb.XGBRanker(n_estimators=9, booster=kind, n_jobs=1).fit(X, Y, qid=QID)
         ranker.get_booster().set_attr(best_iteration="3")
         expected = ranker.predict(X, output_margin=True)
-        for ending in ("json", "ubj"):
-            path = tmp_path / f"{kind}.{ending}"
-            ranker.save_model(path)
-            for source in (ranker, ranker.get_booster(), path):
-                assert_allclose(scores_from(source, X), expected, rtol=1e-6, atol=1e-7)
-            start = (
-                GBRanker(n_estimators=1, min_child_samples=2, init=str(path), n_jobs=1)
-                .fit(X, Y, qid=QID)
-                .init_
-            )
-            assert_allclose(start.predict(X), expected, rtol=1e-6, atol=1e-7)
+        path = tmp_path / f"{kind}.{ending}"
+        ranker.save_model(path)
+        for source in (ranker, ranker.get_booster(), path):
+            assert_allclose(scores_from(source, X), expected, rtol=1e-6, atol=1e-7)
+        above = GBRanker(n_estimators=1, min_child_samples=2, init=str(path), n_jobs=1)
+        start = above.fit(X, Y, qid=QID).init_
+        assert_allclose(start.predict(X), expected, rtol=1e-6, atol=1e-7)
 
 
 def whole_lightgbm() -> bytes:

@@ -142,7 +142,9 @@ def test_sparse_data_may_not_lie_in_other_columns(booster: str, tmp_path: Path) 
     valid = {"eval_set": [(padded[:120], Y[:120])], "eval_qid": [QID[:120]]}
     interrupted(make(booster), tmp_path, 4, padded, **valid)
     rows = sparse.indptr.copy()
-    rows[np.flatnonzero(np.diff(sparse.indptr))[0] + 1] -= 1  # an entry is of the next row
+    ends, columns = rows[1:-1], np.append(sparse.indices, -1)
+    moved_last = (np.diff(rows)[:-1] > 0) & (columns[ends - 1] < columns[ends])
+    rows[1 + np.flatnonzero(moved_last)[0]] -= 1  # an entry is of the next row, and its first
     other_rows = sp.csr_matrix((sparse.data, sparse.indices, rows), (len(Y), 6))
     wider = sp.csr_matrix((sparse.data, sparse.indices, sparse.indptr), (len(Y), 7))
     for other in (moved, other_rows, wider):

@@ -136,6 +136,15 @@ def test_positions_of_any_kind(booster: str) -> None:
         assert_array_equal(ranker.predict(X), expected.predict(X))
 
 
+def test_biases_of_contexts() -> None:
+    """Each context has positions of its own, and its first one no bias."""
+    position = {"position": CLICKS.position, "device": CLICKS.qid % 2 + 1}
+    bias = fit(make(), position=position).position_bias_
+    assert list(bias) == [(place, device) for place in range(1, 7) for device in (1, 2)]
+    assert bias[1, 1] == bias[1, 2] == 0
+    assert len(set(bias.values())) == 11
+
+
 def test_the_order_of_rows_plays_no_part() -> None:
     """To the bit: sums over documents are taken in integers."""
     order = np.random.default_rng(0).permutation(len(SHOWN))

@@ -83,13 +83,7 @@ def test_another_fit_of_the_start_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("objective", "booster"),
-    [
-        ("smooth:ndcg", "lightgbm"),
-        ("approx:ap", "xgboost"),
-        pytest.param("tie:ndcg@5", "lightgbm", marks=pytest.mark.slow),
-        pytest.param("soft:ndcg", "xgboost", marks=pytest.mark.slow),
-    ],
+    ("objective", "booster"), [("smooth:ndcg", "lightgbm"), ("approx:ap", "xgboost")]
 )
 def test_smoothed_objectives_begin_with_ranknet(objective: str, booster: str) -> None:
     """For half of the rounds; then they go on from its scores, at widths of their own."""
