@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gbrank import compare_scores, how_many_queries, make_cubic
+from gbrank import NDCG, compare_scores, how_many_queries, make_cubic
 from gbrank.evaluation.power import queries_needed_for, smallest_difference
 
 
@@ -58,5 +58,9 @@ def test_more_queries_than_anyone_has() -> None:
     with pytest.raises(ValueError, match=demand):
         how_many_queries([0.1, -0.1], difference=1e-7)
     X, y, qid = make_cubic(30, n_documents=10, n_features=2, random_state=0)
-    found = compare_scores({"a": X[:, 0], "b": X[:, 1]}, y, qid, difference=1e-7)
+    scores = {"a": X[:, 0], "b": X[:, 1]}
+    differences = np.subtract(*(NDCG(k=10).per_query(y, s, qid=qid) for s in scores.values()))
+    row = compare_scores(scores, y, qid).summary()[1]
+    assert row.n_needed == how_many_queries(differences)
+    found = compare_scores(scores, y, qid, difference=1e-7)
     assert "one of 1e-07 takes more than 1,000,000,000." in found.to_markdown()
