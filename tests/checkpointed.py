@@ -28,12 +28,7 @@ class Killed(Exception):
 
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {
-        "n_estimators": 9,
-        "random_state": 3,
-        "n_jobs": 1,
-        "min_child_samples": 3,
-    }
+    defaults = {"n_estimators": 9, "random_state": 3, "n_jobs": 1, "min_child_samples": 3}
     return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
 
 

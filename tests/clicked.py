@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
-WORLDS = ("pbm", "cascade", "trust", "wrong")
 
 
 class Clicks(NamedTuple):

@@ -1,7 +1,6 @@
 """The papers' tables: how their rows come about, and the command."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from benchmarks.papers.__main__ import main
 from benchmarks.papers.nets import derivative, forward, random_layers
 from benchmarks.papers.page import published
 from benchmarks.papers.selection import best_on_validation, fits_of, values_by_fold
-from benchmarks.papers.settings import Settings
 from benchmarks.papers.trainings import estimate
 from gbrank import (
     NDCG,
@@ -192,11 +190,3 @@ def test_every_row(
     monkeypatch.setattr("benchmarks.papers.settings.Settings.compare", None)  # nothing is run again
     main(command)
     assert (tmp_path / "papers.json").read_text() == text
-
-
-# --- What must be reached ---------------------------------------------------------------------
-
-
-def letor(results: Path, queries: int = 5) -> Settings:
-    """Return LETOR's data, and one process."""
-    return Settings(Path(os.environ.get("GBRANK_LETOR", "")), results, queries=queries, n_jobs=1)

@@ -105,6 +105,20 @@ def test_no_row_is_lost(client: Any, chunks: int) -> None:
         assert_array_equal(np.concatenate([p[name] for p in parts]), values[original])
 
 
+def test_a_fit_hands_on_which_queries_are_held_out(client: Any, monkeypatch: Any) -> None:
+    """By their share and the seed."""
+    told: list[Any] = []
+
+    def distributed(client: Any, sets: Any, *held_out: Any) -> None:
+        told.extend(held_out)
+        raise InterruptedError
+
+    monkeypatch.setattr("gbrank.distributed.dask_ranker.distribute", distributed)
+    with pytest.raises(InterruptedError):
+        DaskGBRanker(validation_fraction=0.3, random_state=7).fit(dask(X), dask(Y), qid=dask(QID))
+    assert told == [0.3, 7]
+
+
 def test_every_worker_has_queries_to_train_on_and_to_validate_on(client: Any) -> None:
     """Also where those that are held out lie in one worker's partitions."""
     ids = np.arange(8)

@@ -4,7 +4,6 @@ import io
 from collections.abc import Iterator
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -172,19 +171,3 @@ def test_names_of_many_rankers_do_not_overlap() -> None:
     assert by_height == sorted(range(31), key=lambda i: means[i])
     for low, high in pairwise(by_height):
         assert boxes[low].y0 + 0.8 * boxes[low].height < boxes[high].y0
-
-
-def shown(figure: Any) -> list[tuple[str, bool]]:
-    """Return the texts that a picture shows, and whether they may hold mathematics."""
-    figure.savefig(io.BytesIO(), format="svg")  # bad mathematics ends here
-    return [
-        (text.get_text(), text.get_parse_math() and "$" in text.get_text())
-        for text in figure.findobj(Text)
-    ]
-
-
-def bars(ax: Any) -> dict[str, float]:
-    """Return the widths of bars by name, from the top."""
-    names = [text.get_text() for text in ax.get_yticklabels()]
-    assert ax.yaxis_inverted()
-    return dict(zip(names, [bar.get_width() for bar in ax.patches], strict=True))

@@ -9,16 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
 from numpy.testing import assert_array_equal
 
 import reference
 from gbrank import GBRanker, LinearRanker, Queries, get_objective
 from gbrank.engine import driver
-from pool import FITS, QID, X, Y, digest, fit
+from pool import FITS, QID, X, Y, fit
 
 THREADS = 8
 PATIENCE = 300  # seconds, after which it is a deadlock
@@ -83,42 +81,6 @@ def test_process_pools(method: str) -> None:
     assert done.returncode == 0, done.stderr
     own, pooled = done.stdout.splitlines()
     assert own == pooled
-    assert len(set(own.split())) == len(FITS)
-
-
-@pytest.mark.slow
-def test_dask_workers() -> None:
-    """Plain fits in worker processes, two at once in each."""
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=2, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        found = client.gather(client.map(digest, *zip(*FITS, strict=True)))
-    assert found == [digest(*case) for case in FITS]
-
-
-CELL = """
-from concurrent.futures import ThreadPoolExecutor
-from pool import FITS, digest
-with ThreadPoolExecutor(4) as pool:
-    print(*pool.map(lambda case: digest(*case), FITS))
-print(*(digest(*case) for case in FITS))
-"""
-
-
-@pytest.mark.slow
-def test_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a Jupyter kernel, from threads and from its own loop."""
-    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
-    NotebookClient(notebook, timeout=PATIENCE, kernel_name="python3").execute()
-    outputs = notebook.cells[0].outputs
-    printed = "".join(output.text for output in outputs if output.name == "stdout")
-    threads, own = printed.splitlines()[-2:]  # what is compiled first may be told above them
-    assert threads == own
     assert len(set(own.split())) == len(FITS)
 
 

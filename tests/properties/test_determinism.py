@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,13 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 
-import reference
-from battery import NAMES, battery
-from cases import loop
-from gbrank import GBRanker, Queries, get_objective, make_cubic
+from gbrank import GBRanker, Queries, make_cubic
 from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.boosters.bins import bin_sample
 from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
 from gbrank.schedules import geometric
-
-Vector = NDArray[np.float64]
 
 X, Y, QID = make_cubic(100, n_documents=20, n_features=6, random_state=0)
 TRAIN = QID < 80
@@ -40,6 +35,23 @@ CASES: dict[str, dict[str, Any]] = {
     "draws": {"objective": "tie(sample=3):ndcg", "init": "regression"},
     "mixture": {"objective": "lambda:ap+listmle", "init": "regression"},
 }
+# Each case by one booster in every run, by the other in a full one.
+SOME = {
+    "lightgbm": ("plain", "annealed", "mixture", "documents"),
+    "xgboost": ("queries", "noise", "draws"),
+}
+
+
+def of_cases(cases: Iterable[str]) -> pytest.MarkDecorator:
+    """Run a test on these cases with both boosters."""
+    every = [
+        pytest.param(booster, case, marks=[] if case in SOME[booster] else pytest.mark.slow)
+        for booster in TRAINERS
+        for case in cases
+    ]
+    return pytest.mark.parametrize(("booster", "case"), every)
+
+
 # What draws documents, draws them by their place, or breaks ties by it.
 SHUFFLED = {name: case for name, case in CASES.items() if name not in ("documents", "draws")}
 
@@ -72,12 +84,10 @@ def assert_same(a: GBRanker, b: GBRanker) -> None:
 # --- threads and processes ----------------------------------------------------------------------
 
 
-@boosters
-@pytest.mark.parametrize("jobs", [4, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("case", CASES)
-def test_threads(booster: str, jobs: int, case: str) -> None:
-    """One, and two or four."""
-    assert_same(fit(booster, n_jobs=jobs, **CASES[case]), fit(booster, **CASES[case]))
+@of_cases(CASES)
+def test_threads(booster: str, case: str) -> None:
+    """One and four."""
+    assert_same(fit(booster, n_jobs=4, **CASES[case]), fit(booster, **CASES[case]))
 
 
 @boosters
@@ -109,11 +119,7 @@ def test_processes(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         subprocess.run(
             [sys.executable, "-c", IN_ANOTHER_PROCESS, str(tmp_path / seed)],
-            env=os.environ
-            | {
-                "PYTHONHASHSEED": seed,
-                "PYTHONPATH": paths,
-            },
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": paths},
             check=True,
         )
     files = {path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*")}
@@ -161,10 +167,7 @@ KINDS: dict[str, Any] = {
 }
 
 
-@boosters
-@pytest.mark.parametrize(
-    "case", ["documents", "queries", pytest.param("plain", marks=pytest.mark.slow)]
-)
+@of_cases(["documents", "queries", "plain"])
 def test_kinds_of_input(booster: str, case: str) -> None:
     """pandas, polars, sparse and other matrices of the same numbers, a third of them zeros."""
     table = np.where(np.abs(X) < 0.4, 0.0, X)
@@ -194,38 +197,7 @@ def shuffled_documents(qid: Any, rng: np.random.Generator) -> Any:
 ORDERS = [shuffled_queries, shuffled_documents]
 
 
-@battery(NAMES)
-@loop("tied", [False, True])
-@loop("shuffled", ORDERS)
-def test_derivatives_go_with_their_rows(name: str, tied: bool, shuffled: Any) -> None:
-    """Every gradient and curvature, bit for bit, in any round."""
-    data = reference.Data(31, tied=tied)
-    rows = shuffled(data.qid, np.random.default_rng(3))
-    assert (rows != np.arange(len(rows))).any()
-    objective = get_objective(name)
-    bound = objective.bind(data.y, Queries.from_qid(data.qid))
-    other = objective.bind(data.y[rows], Queries.from_qid(data.qid[rows]))
-    for round in (0, 3):
-        derivatives = zip(
-            bound.gradients(data.scores, 0.6, round),
-            other.gradients(data.scores[rows], 0.6, round),
-            strict=True,
-        )
-        for expected, actual in derivatives:
-            assert_array_equal(actual, expected[rows])
-
-
-SOME = {"lightgbm": ("plain", "annealed", "mixture"), "xgboost": ("queries", "noise")}
-
-
-@pytest.mark.parametrize(
-    ("booster", "case"),
-    [
-        pytest.param(booster, case, marks=[] if case in SOME[booster] else pytest.mark.slow)
-        for booster in TRAINERS
-        for case in SHUFFLED
-    ],
-)
+@of_cases(SHUFFLED)
 def test_predictions_do_not_depend_on_the_order(booster: str, case: str) -> None:
     """Bit for bit, after many rounds at the highest rate: boosters' sums are exact."""
     rng, rows = np.random.default_rng(4), np.flatnonzero(TRAIN)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from battery import FACTS, NAMES, battery, kind
@@ -27,8 +26,6 @@ OBJECTIVES = {name: [(text, get_objective(text)) for text in NAMES if kind(text)
 SIZES = [0.0, 5e-324, 1e-310, 1e-300, 1e-9, 1.0, 37.5, 1e9, 1e150, 1e300]
 finite = st.floats(-1e300, 1e300, allow_nan=False) | st.floats(-9, 9, allow_subnormal=True)
 sigmas = st.sampled_from([1e-300, 1e-150, 1e-8, 1.0, 1e150, 1e300]) | st.floats(1e-300, 1e300)
-
-infinities = st.sampled_from([np.inf, -np.inf, np.nan])
 
 
 @st.composite
@@ -111,53 +108,12 @@ def test_gradients_are_finite(name: str, query: tuple[Vector, Vector], sigma: fl
             assert abs(gradient.sum()) <= rounding * len(gradient) + 1e-320, text
 
 
-@every_objective(query=lists(), sigma=sigmas)
-def test_single_precision(name: str, query: tuple[Vector, Vector], sigma: float) -> None:
-    """Scores of single precision are the same numbers in double precision."""
-    labels, scores = query
-    single = np.clip(scores, -1e38, 1e38).astype(np.float32)
-    for text, objective in OBJECTIVES[name][:4]:
-        note(text)
-        bound = bind(objective, labels)
-        if bound is None:
-            continue
-        pairs = zip(
-            bound.gradients(single, sigma),
-            bound.gradients(single.astype(np.float64), sigma),
-            strict=True,
-        )
-        for actual, expected in pairs:
-            assert_array_equal(actual, expected)
-
-
-@every_objective(
-    query=lists(), row=st.integers(0, 6), value=st.sampled_from([np.inf, -np.inf, np.nan])
-)
-def test_what_is_not_finite_is_refused(
-    name: str, query: tuple[Vector, Vector], row: int, value: float
-) -> None:
-    """Of scores, y and sigma; the row is named."""
-    labels, scores = np.minimum(query[0], 4.0), query[1]
-    row = row % len(labels)
-    for text, objective in OBJECTIVES[name][:4]:
-        note(text)
-        bound = bind(objective, labels)
-        place = rf"must be finite, got {value} in row {row}\."
-        for call in (bound.gradients, bound.loss):
-            with pytest.raises(ValueError, match=f"^scores {place}"):
-                call(np.where(np.arange(len(labels)) == row, value, scores))
-            with pytest.raises(ValueError, match=r"^sigma must be a number of at least 1e-300"):
-                call(scores, value)
-        wrong = np.where(np.arange(len(labels)) == row, value, labels)
-        with pytest.raises(ValueError, match=f"^y {place}"):
-            objective.bind(wrong, Queries.from_sizes([len(labels)]))
-
-
 @battery(NAMES)
 def test_ten_thousand_grades(name: str) -> None:
     """In 500 queries of 20 documents."""
     grades = np.random.default_rng(0).permutation(10_000)
-    labels = grades / (2500 if "err" in name else 100)  # at most the largest grade of ERR
+    # At most the largest grade of ERR; of hit rates, few documents are relevant.
+    labels = grades / (2500 if "err" in name else 9500 if "hit_rate" in name else 100)
     queries = Queries.from_sizes([20] * 500)
     objective = get_objective(name)
     scores = np.random.default_rng(1).normal(size=10_000)

@@ -1,4 +1,4 @@
-"""Inside scikit-learn: routing of queries and weights, searches, pipelines, scorers, splits."""
+"""Inside scikit-learn: routing of queries and weights, a search, pipelines, scorers, splits."""
 
 import pickle
 from typing import Any
@@ -13,17 +13,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    HalvingRandomSearchCV,
-    cross_val_predict,
-    cross_validate,
-    train_test_split,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -140,21 +132,6 @@ def test_grid_search_through_a_pipeline(frame: Any) -> None:
 
 
 @pytest.mark.usefixtures("routing")
-def test_halving_search_over_rounds() -> None:
-    """The resource is the number of trees; the last candidates have the most."""
-    search = HalvingRandomSearchCV(
-        ranker(), {"num_leaves": [3, 4, 6, 8], "learning_rate": [0.1, 0.3]},
-        resource="n_estimators", min_resources=2, max_resources=8, factor=2, random_state=0,
-        n_candidates=4, cv=GroupKFold(3), scoring=make_scorer("map"), error_score="raise",
-    )  # fmt: skip
-    search.fit(X, Y, qid=NAMES, groups=NAMES)
-    assert search.n_resources_ == [2, 4, 8]
-    chosen = ranker(**search.best_params_)
-    assert search.best_score_ == pytest.approx(np.mean(by_hand(chosen, AP())))
-    assert search.best_estimator_.best_iteration_ == 8
-
-
-@pytest.mark.usefixtures("routing")
 def test_validation_sets_are_not_passed_on_unasked() -> None:
     """A step before the ranker would not transform them."""
     arguments = {"qid": QID, "eval_set": [(X, Y)], "eval_qid": [QID]}
@@ -163,23 +140,6 @@ def test_validation_sets_are_not_passed_on_unasked() -> None:
     asked = ranker().set_fit_request(eval_set=True, eval_qid=True)
     fitted = make_pipeline(asked).fit(X, Y, **arguments)
     assert len(fitted[-1].evals_result_["valid_0"]["ndcg@10"]) == 4
-
-
-def test_without_routing() -> None:
-    """Queries reach `fit`, by scikit-learn's older ways; no score is a wrong one."""
-    pipeline = make_pipeline(StandardScaler(), ranker()).fit(X, Y, gbranker__qid=QID)
-    expected = ranker().fit(StandardScaler().fit_transform(X), Y, qid=QID)
-    assert_array_equal(pipeline.predict(X), expected.predict(StandardScaler().fit_transform(X)))
-    names = {"qid": NAMES}
-    found = cross_val_predict(ranker(), X, Y, cv=GroupKFold(3), groups=NAMES, params=names)
-    values = NDCG(k=10)(Y, found, qid=QID)
-    assert values == pytest.approx(np.mean(by_hand(ranker(), NDCG(k=10))))
-    for scoring in (None, make_scorer("ndcg@10")):
-        with pytest.raises(ValueError, match=r"needs qid=.*enable_metadata_routing=True"):
-            cross_validate(
-                ranker(), X, Y, cv=GroupKFold(3), groups=NAMES, params={"qid": QID},
-                scoring=scoring, error_score="raise",
-            )  # fmt: skip
 
 
 # --- Scorers ----------------------------------------------------------------------------------
@@ -214,20 +174,6 @@ def test_scorers_are_values() -> None:
         make_scorer("nothing")
     with pytest.raises(ValueError, match=r"scorer of ndcg@10 needs qid="):
         scorer(fitted, X, Y)
-
-
-def test_query_weights_by_id() -> None:
-    """The same as in the order of the queries; a query without one is an error."""
-    in_order = [WEIGHT[name] for name in dict.fromkeys(NAMES.tolist())]
-    first = ranker().fit(X, Y, qid=NAMES, query_weight=WEIGHT)
-    assert_array_equal(
-        first.predict(X), ranker().fit(X, Y, qid=NAMES, query_weight=in_order).predict(X)
-    )
-    assert first.score(X, Y, NAMES, query_weight=WEIGHT) == first.score(
-        X, Y, NAMES, query_weight=in_order
-    )
-    with pytest.raises(ValueError, match="query_weight must have one entry for query 'query 0'"):
-        ranker().fit(X, Y, qid=NAMES, query_weight={"query 1": 1.0})
 
 
 # --- Splits -----------------------------------------------------------------------------------
@@ -269,21 +215,6 @@ def test_split_of_what_scikit_learn_splits() -> None:
     assert all(map(np.array_equal, *again))
 
 
-@pytest.mark.parametrize(
-    ("arrays", "options", "message"),
-    [
-        ((), {}, "at least one array"),
-        ((X[1:],), {}, "inconsistent numbers of samples"),
-        ((X,), {"test_size": 24}, "test_size=24"),
-        ((X,), {"test_size": 2.0}, "test_size"),
-    ],
-)
-def test_bad_splits(arrays: Any, options: dict[str, Any], message: str) -> None:
-    """Named."""
-    with pytest.raises(ValueError, match=message):
-        query_train_test_split(*arrays, qid=QID, **options)
-
-
 # --- An estimator -----------------------------------------------------------------------------
 
 
@@ -298,64 +229,6 @@ def test_nested_parameters_survive() -> None:
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.predict(X), fitted.predict(X))
     assert again.get_params(deep=False)["objective"] == objective
-
-
-@pytest.mark.parametrize("made", [ranker(), LinearRanker("regression"), SLAMPerceptron()])
-def test_pictures_and_attributes(made: Any) -> None:
-    """In notebooks; what scikit-learn publishes of the columns."""
-    fitted = clone(made).fit(pd.DataFrame(X, columns=list("abcd")), Y, qid=QID)
-    for item in (made, fitted, make_pipeline(StandardScaler(), fitted)):
-        assert type(made).__name__ in item._repr_html_()
-        assert type(made).__name__ in repr(item)
-    assert fitted.n_features_in_ == 4
-    assert fitted.feature_names_in_.tolist() == list("abcd")
-    assert not hasattr(clone(fitted), "n_features_in_")
-
-
-@pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("library", [pd, pl])
-def test_categories_missing_values_and_monotone_constraints(booster: str, library: Any) -> None:
-    """A frame of mixed columns, cross-validated; with the constraint, scores never fall with it."""
-    random = np.random.default_rng(0)
-    rows = np.where(random.random(X.shape) < 0.1, np.nan, X)
-    colour = random.choice(["blue", "green", "red"], len(Y))
-    kind = "category" if library is pd else pl.Categorical
-    table = library.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "colour": colour})
-    table = (
-        table.astype({"colour": kind})
-        if library is pd
-        else table.with_columns(pl.col("colour").cast(kind))
-    )
-    signs = [1, 0, 0] if booster == "lightgbm" else "(1,0,0)"
-    made = ranker(booster=booster, booster_params={"monotone_constraints": signs})
-    cross_validate(
-        made, table, Y, cv=GroupKFold(3), params={"qid": QID, "groups": NAMES}, error_score="raise"
-    )
-    fitted = made.fit(table, Y, qid=QID)
-    assert len(np.unique(fitted.predict(table))) > 5
-    line = library.DataFrame(
-        {"a": np.linspace(0, 1, 50), "b": np.full(50, 0.5), "colour": table["colour"][:50]}
-    )
-    same = np.full(50, "red")
-    line = (
-        line.assign(colour=pd.Categorical(same, categories=["blue", "green", "red"]))
-        if library is pd
-        else line.with_columns(pl.Series("colour", same).cast(kind))
-    )
-    assert (np.diff(fitted.predict(line)) >= 0).all()
-
-
-@pytest.mark.usefixtures("routing")
-def test_columns_transformed_before_the_ranker() -> None:
-    """A column transformer in front; queries pass it by."""
-    table = pd.DataFrame(X, columns=list("abcd"))
-    pipeline = make_pipeline(make_column_transformer((StandardScaler(), ["a", "c"])), ranker())
-    pipeline.fit(table, Y, qid=NAMES)
-    assert pipeline[-1].n_features_in_ == 2
-    assert pipeline.score(table, Y, qid=NAMES) == pytest.approx(
-        NDCG(k=10)(Y, pipeline.predict(table), qid=QID)
-    )
 
 
 def test_requests_are_by_default() -> None:
