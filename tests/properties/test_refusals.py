@@ -11,10 +11,15 @@ import numpy as np
 import pytest
 
 from gbrank import (
+    AP,
+    ERR,
     NDCG,
+    RBP,
+    ApproxRank,
     GBRanker,
     LambdaRank,
     LinearRanker,
+    NoisyLambdaRank,
     SLAMPerceptron,
     list_measures,
     list_objectives,
@@ -89,6 +94,35 @@ def test_parameters(cls: Any, item: Field[Any]) -> None:
         assert isinstance(caught.value, kind)
         assert item.name in getattr(caught.value, "argument", str(caught.value))
         assert len(str(caught.value)) < 450
+
+
+# The first values beside what the declared bounds must be.
+FIRST_OUTSIDE: dict[Any, dict[str, list[float]]] = {
+    GBRanker: {
+        "n_estimators": [0], "learning_rate": [0], "num_leaves": [1, 2**31],
+        "max_depth": [0, 2**31],
+        "min_child_samples": [-1, 2**31], "subsample": [0, 1.01], "colsample": [0, 1.01],
+        "reg_lambda": [-1e-9], "validation_fraction": [0, 1], "random_state": [-1, 2**31],
+        "n_jobs": [-2, 0], "early_stopping_rounds": [0],
+    },
+    LinearRanker: {
+        "reg_lambda": [-1e-9], "n_steps": [0], "ridge": [0], "max_iter": [0], "tol": [-1e-9],
+        "learning_rate": [0],
+    },
+    SLAMPerceptron: {"learning_rate": [0], "max_iter": [0]},
+    NDCG: {"k": [0]}, AP: {"threshold": [0]}, RBP: {"p": [0, 1]}, ERR: {"max_grade": [0, 16.1]},
+    LambdaRank: {"truncation": [0]}, NoisyLambdaRank: {"draws": [0]}, ApproxRank: {"beta": [0]},
+    geometric: {"start": [0], "stop": [0]}, linear: {"stop": [-1e-9]}, staircase: {"every": [0]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", FIRST_OUTSIDE)
+def test_bounds(cls: Any) -> None:
+    """By hand: a bound that is declared wrongly is no bound of the cases above."""
+    for name, values in FIRST_OUTSIDE[cls].items():
+        for value in values:
+            with pytest.raises(ArgumentError, match=f"{name} must be"):
+                give(cls, name, value)
 
 
 def test_all_fields_are_here() -> None:
