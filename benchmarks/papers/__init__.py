@@ -39,7 +39,7 @@ EXPERIMENTS = {
         ("ohsumed25", "ohsumed"),
         approxrank.section_6_4,
         pictures=approxrank.PICTURES,
-        minutes=1,
+        minutes=3,
     ),
     "approxrank-6.5": Experiment(
         ("ohsumed25",), approxrank.section_6_5, pictures=approxrank.AP_PICTURES, minutes=1

@@ -106,7 +106,8 @@ CONTRADICTIONS: Mapping[str, Sequence[str]] = {  # by experiment
     "approxrank-6.4": (
         "ApproxNDCG is not above SoftRank at the top positions: all differences are within the "
         "noise of 106 queries. This SoftRank is exact, where the authors' program approximates "
-        "the distribution of ranks.",
+        "the distribution of ranks. Its 40 iterations bind in one fold, whose best of 200 is the "
+        "75th: with 200 it has 0.6695 for 0.6693.",
     ),
     "approxrank-6.5": (
         "ApproxAP is comparable with ApproxNDCG, as the paper says: no difference is beyond the "
@@ -134,8 +135,10 @@ CONTRADICTIONS: Mapping[str, Sequence[str]] = {  # by experiment
     "tierank-learner": (
         "φ: a spline is better, by 0.005. The paper says far better.",
         "d: 6 documents of each label are not better than 2, and all are not better than 6.",
-        "ν: a quarter of the rate with four times as many trees is level.",
-        "The paper's scores stay in [0, 1]; those of one training leave it in two of five folds.",
+        "ν: a quarter of the rate with four times as many trees is level, by one training of it. "
+        "The limit of 500 trees is near: what is chosen has 402 in the median.",
+        "The paper's scores stay in [0, 1]; ours leave it in up to two of five folds, by 0.07 at "
+        "most, on training as on test queries, for fewer than one document in 1,000.",
     ),
 }
 

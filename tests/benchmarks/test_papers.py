@@ -159,6 +159,7 @@ def test_every_row(
 ) -> None:  # fmt: skip
     """A page with a table for each experiment, JSON and pictures; the same once more, at once."""
     (tmp_path / "docs").mkdir()
+    (tmp_path / "papers.json").write_text("[]")  # nothing is published yet
     monkeypatch.setattr("benchmarks.papers.page.DOCS", tmp_path / "docs")
     monkeypatch.setattr("benchmarks.papers.page.RESULTS", tmp_path)
     command = ["--data", str(folder), "--queries", "25", "--jobs", "1"]

@@ -69,8 +69,7 @@ def test_regression(tmp_path: Path) -> None:
 def test_approx_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Section 6.4: NDCG of the whole list by LETOR's discount, of 25 features and of 45."""
     monkeypatch.setattr(approxrank, "NDCG_ALPHAS", (200.0,))
-    monkeypatch.setattr(approxrank, "SOFTRANK_ITERATIONS", 1)
-    of_25, _, _, _, of_45, *_ = reached(approxrank.section_6_4(letor(tmp_path)))
+    of_25, _, _, _, of_45, _ = reached(islice(approxrank.section_6_4(letor(tmp_path)), 6))
     assert of_25 >= 0.664
     assert of_45 >= 0.667
 
