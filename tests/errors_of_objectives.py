@@ -16,6 +16,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("gain", "get_measure('ndcg(linear)')"),
         ("gain", "get_measure('ndcg(gain=print(1))')"),
         ("gain", "NDCG(gain='exp')"),
+        ("gain", "NDCG(gain=2)"),
         ("gain", "NDCG(gain=lambda y: y[:1])([1, 0], [0, 1])"),
         ("gain", "NDCG(gain=(0, 1, 3))([4, 0], [0, 1])"),
         ("discount", "NDCG(discount='log')"),
