@@ -64,6 +64,8 @@ training queries best by itself.
 
 {few}
 
+[Few labels](../howto/few_labels.md) has fused columns and linear rankers beside these.
+
 ## Large data
 
 *Flights*: departures of a day from New York's airports by how late they arrived, on the mean 303 a
