@@ -109,6 +109,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("alpha", "fit_with(booster='xgboost', booster_params={'alpha': np.nan})"),
         ("verbosity", "fit_with(booster='xgboost', booster_params={'verbosity': 9})"),
         ("max_bin", "fit_with(booster_params={'max_bin': 2**32 + 5})"),
+        ("min_data_per_group", "fit_with(booster_params={'min_data_per_group': 5 - 2**32})"),
         ("max_bin", "fit_with(booster='xgboost', booster_params={'max_bin': [1, 2**40]})"),
         ("monotone_constraints_method",
          "fit_with(booster_params={'monotone_constraints': [1, 0, 0], "

@@ -144,6 +144,19 @@ def test_cross_validation_stops_by_stages() -> None:
     assert PATIENCE < obj.begin < ROUNDS // 2
 
 
+def test_a_metric_of_which_less_is_better() -> None:
+    """The round with its smallest value is the best one, and begins the patience."""
+    fobj, values = lightgbm_fobj("ranknet"), iter([3.0, 1.0, 2.0, 2.0, 0.0])
+    data = lgb.Dataset(X, Y, group=[15] * 60, free_raw_data=False)
+    params: dict[str, Any] = {"objective": fobj, "metric": "none", "verbosity": -1}
+    booster = lgb.train(
+        params, data, 5, valid_sets=[data.create_valid(X, Y, group=[15] * 60)],
+        feval=lambda *_: ("loss", next(values), False),
+        callbacks=[fobj.early_stopping(2, verbose=False)],
+    )  # fmt: skip
+    assert (booster.best_iteration, next(values)) == (2, 0.0)
+
+
 def test_what_early_stopping_needs() -> None:
     """A validation set, and patience."""
     fobj = lightgbm_fobj("ranknet")

@@ -71,6 +71,7 @@ def test_hooks() -> None:
         data = lgb.Dataset(X, Y, group=[8] * 12)
         lgb.train({"objective": fobj, "verbose": -1, "min_data_in_leaf": 3}, data, 4)
     assert [row[0] for row in watch.rows] == [0, 1, 2, 3]
+    assert len(watch.by_rank) == 4
     watch = GradientWatch()
     data = xgb.DMatrix(X, Y, qid=QID)
     xgb.train({"base_score": 0}, data, 3, obj=xgboost_obj("ranknet", watch=watch))

@@ -75,6 +75,9 @@ def test_importances(booster: str) -> None:
     text = "".join(ranker.booster_.get_dump()) if booster == "xgboost" else ""
     if booster == "xgboost":
         splits = [len(re.findall(rf"\[f{feature}<", text)) for feature in range(4)]
+        trees = ranker.booster_.trees_to_dataframe()
+        gains = [trees["Gain"][trees["Feature"] == f"f{feature}"].sum() for feature in range(4)]
+        assert_allclose(ranker.importances(), np.array(gains) / sum(gains), rtol=1e-5)
     else:
         trees = ranker.booster_.trees_to_dataframe()
         found = trees["split_feature"].value_counts()

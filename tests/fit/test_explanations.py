@@ -94,6 +94,13 @@ def test_a_document_in_words() -> None:
     assert list(why.to_pandas()) == ["feature", "A17", "share"]
 
 
+def test_a_pair_in_words() -> None:
+    """The value of the document that a feature speaks for comes first."""
+    shares, scores = np.array([0.5, -0.25]), (1.0, 0.75)
+    why = Explanation(["a", "b"], [1, 2], [3, 4], shares, scores, ("A17", "B3"))
+    assert why.in_words() == "For A17: a (1 against 3; 100%). For B3: b (4 against 2; 100%)."
+
+
 def test_values_of_a_pair(on_frame: GBRanker) -> None:
     """As they were given: text, numbers, missing ones."""
     why = on_frame.explain_pair(FRAME, 7, 2, qid=QID)

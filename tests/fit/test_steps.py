@@ -39,6 +39,17 @@ def test_random_state(booster: str, how: dict[str, Any]) -> None:
     assert (fit(booster).predict(X) != scores).any()
 
 
+@pytest.mark.parametrize("by", ["document", "query"])
+def test_each_round_has_a_sample_of_its_own(by: str) -> None:
+    """Half of the documents, or of the queries; no two rounds have the same."""
+    drawn: list[Any] = []
+    make(n_estimators=4, subsample=0.5, subsample_by=by).fit(
+        X, Y, qid=QID, callbacks=[lambda round: drawn.append(round.gradients.curvature > 0)]
+    )
+    assert len({mask.tobytes() for mask in drawn}) == 4
+    assert np.mean(drawn) == pytest.approx(0.5, abs=0.15)
+
+
 @boosters
 @pytest.mark.parametrize("objective", ["ranknet", "approx:ndcg"])
 def test_unit_curvature_is_a_step_along_the_gradient(booster: str, objective: str) -> None:
