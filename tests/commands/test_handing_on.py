@@ -102,6 +102,16 @@ def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected.items() <= found.items()
 
 
+def test_compare_by_time(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is older is trained on, the next part judges it, and the one after it tests."""
+    table.assign(day=-table["qid"]).to_csv("t.csv", index=False)
+    argv = ["compare", "--data", "t.csv", "--drop", "url", "b", "--time", "day"]
+    (_, (data,)), _ = called(monkeypatch, "commands.comparisons.compare_rankers", *argv)
+    folds = [[sorted({*data.qid[rows].tolist()}) for rows in fold] for fold in data.splits]
+    assert folds == [[[4], [3], [2]], [[3, 4], [2], [1]], [[2, 3, 4], [1], [0]]]
+    assert list(data.X) == ["a", "margin"]
+
+
 def test_processes_know_plugins(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("p.py").write_text("")
     with monkeypatch.context() as patch:

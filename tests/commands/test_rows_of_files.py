@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, get_measure, load_ranker, write_letor
 from gbrank.commands.cli import main
+from gbrank.commands.data_files import Reader, read_parts
 from gbrank.commands.measuring import names_in_comments
 
 
@@ -102,6 +103,16 @@ def test_what_comments_call_documents() -> None:
     }
     queries = [1, 1, 1, 2, 3, 3, 3]
     assert list(names_in_comments(list(comments), queries)) == list(comments.values())
+
+
+def test_files_have_the_features_of_the_first(tmp_path: Path) -> None:
+    """Also those that end with an earlier one."""
+    paths = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    Path(paths[0]).write_text("1 qid:1 1:2 3:1\n0 qid:1 1:3\n")
+    Path(paths[1]).write_text("1 qid:2 1:5\n")
+    data, files = read_parts(Reader(), paths)
+    assert_array_equal(data["X"], [[2, 0, 1], [3, 0, 0], [5, 0, 0]])
+    assert files.tolist() == [0, 0, 1]
 
 
 def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
