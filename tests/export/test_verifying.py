@@ -167,6 +167,25 @@ def test_rows_of_a_user(tmp_path: Path) -> None:
     assert 0 <= found.difference < 1e-5
 
 
+def test_rows_beyond_single_precision(tmp_path: Path) -> None:
+    """They have its largest numbers, which engines have in their place."""
+    ranker, path = fitted("xgboost", True), tmp_path / "model"
+    export_model(ranker, path, "elasticsearch")
+    huge = X.astype(np.float64) * 1e300
+    assert verify_export(ranker, path, "elasticsearch", X=huge).n_rows == 2000 + N
+
+
+def test_missing_values_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ranker that scores them otherwise than its trees do is found."""
+    ranker, path = fitted("lightgbm", True), tmp_path / "model"
+    export_model(ranker, path, "onnx")
+    (link,) = ranker._links()
+    other = Link(link.schema, lambda X: link.score(X) + np.isnan(X).any(axis=1))
+    monkeypatch.setattr(GBRanker, "_links", lambda _: [other])
+    with pytest.raises(ValueError, match=r"path must give the ranker's score, .* nan"):
+        verify_export(ranker, path, "onnx")
+
+
 @pytest.mark.parametrize("factor", [0.5, 1.5, np.nan])
 def test_scores_may_differ_as_sums_in_single_precision_do(
     factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -190,6 +209,9 @@ def test_scores_may_differ_as_sums_in_single_precision_do(
         return
     found = verify_export(ranker, path, "vespa-lightgbm", X=X)
     row = np.array([[*found.row.values()]])
+    alone = verify_export(ranker, path, "vespa-lightgbm")
+    least = X[[np.abs(scores).argmin()]]
+    assert verify_export(ranker, path, "vespa-lightgbm", X=least).difference == alone.difference
     monkeypatch.undo()
     assert found.difference == pytest.approx(2.0**-23 * abs(ranker.predict(row)[0]), rel=1e-3)
     assert found.difference >= 2.0**-23 * np.abs(scores).max() * 0.999
