@@ -128,6 +128,7 @@ def test_a_good_judge_narrows_the_difference() -> None:
     ends = [row.difference_high - row.difference_low for row in (one, other)]
     assert ends[0] < 0.8 * ends[1]
     assert 5 < one.n_worth <= 45
+    assert 5 < found.summary()[0].n_worth <= 45  # to the mean of the baseline
     text = found.table()
     assert "15 queries judged by people, 45 more by a judge" in text
     assert "the judge is worth as much as" in text
