@@ -20,7 +20,7 @@ EXPERIMENTS = {
         smoothrank.OLD_PICTURES,
         minutes=0.5,
     ),
-    "smoothrank-extensions": Experiment(("ohsumed",), smoothrank.extensions, minutes=2.5),
+    "smoothrank-extensions": Experiment(("ohsumed",), smoothrank.extensions, minutes=4),
     "smoothrank-figures": Experiment(
         ("ohsumed",),
         smoothrank.figures,

@@ -36,8 +36,8 @@ queries; but in {several}
 rows are means over several trainings too, and intervals and p-values are those of t, which know how
 much trainings vary. Parameters are chosen on the validation queries of each fold. OHSUMED has 106
 queries: intervals are wide, and no difference from a paper in the second digit means much.
-Searches end elsewhere where sums are added in another order: two runs, on two computers and
-versions of the code, had NDCG@10 up to 0.007 apart, NDCG@1 up to 0.011, differences up to 0.016.
+Searches end elsewhere where sums are added in another order: runs on two computers had NDCG@10 up
+to 0.007 apart, NDCG@1 0.011, differences 0.016.
 [All tables](../benchmarks/results/papers.md), also of what the papers only say or draw, are beside
 [their numbers](../benchmarks/results/papers.json).
 
