@@ -32,6 +32,7 @@ def comparisons() -> Any:
         [Dataset("data", X, Y, QID, 3), Dataset("other", *OTHER, 3)],
         seeds=2,
         measures=["ndcg@10", "rr"],
+        difference=0.02,
         **QUIET,
     )
 
@@ -46,8 +47,9 @@ def test_several_data_sets_are_several_comparisons(comparisons: Any) -> None:
     """Each is what it would be alone."""
     assert [item.data for item in comparisons] == ["data", "other"]
     alone = cross_validate_rankers(
-        NOISY, *OTHER, folds=3, seeds=2, measures=["ndcg@10", "rr"], name="other", **QUIET
-    )
+        NOISY, *OTHER, folds=3, seeds=2, measures=["ndcg@10", "rr"], name="other",
+        difference=0.02, **QUIET,
+    )  # fmt: skip
     for one, other in zip(comparisons[1].summary(), alone.summary(), strict=True):
         np.testing.assert_equal(
             dataclasses.asdict(one) | {"cpu_seconds": 0},
@@ -74,7 +76,7 @@ def test_table(comparison: Any) -> None:
     widest = max(comparison.summary()[1:3], key=lambda row: row.smallest)
     assert told == (
         f"These 12 queries tell a difference of {widest.smallest:.4f} (power 0.8, level 0.05); "
-        f"one of 0.01 takes {widest.n_needed:,.0f}."
+        f"one of 0.02 takes {widest.n_needed:,.0f}."
     )
     assert "corrected for the number of rankers (Holm), which intervals are not" in note
     assert blocks[1].startswith("data, rr: 12 queries")

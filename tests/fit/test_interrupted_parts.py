@@ -40,6 +40,19 @@ def test_ctrl_c_ends_the_whole(rounds: int, monkeypatch: pytest.MonkeyPatch) -> 
         assert ranker().fit(X, Y, qid=QID).best_iteration_ == rounds
 
 
+def test_ctrl_c_after_the_rounds_of_a_part() -> None:
+    """It ends the whole, too: nothing is finished."""
+    calls: list[int] = []
+
+    def finish() -> None:
+        calls.append(1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.as_part(lambda: interrupted.kept(finish))
+    assert len(calls) == 1
+
+
 def test_ctrl_c_at_any_line_of_a_part_leaves_the_next_fit_whole() -> None:
     """Also where a part begins or ends: what comes next is no part, and keeps its rounds."""
 

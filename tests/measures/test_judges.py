@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from xgboost import XGBRanker
 
 from gbrank import NDCG, GBRanker, compare_scores, cross_validate_rankers, make_cubic
 from gbrank.measures.judges import powered_mean
@@ -116,7 +117,9 @@ def test_people_who_judge_all_are_alone() -> None:
         assert one.n_worth == 0
     row = found.summary()[1]
     own = [NDCG(k=10).per_query(Y, SCORES[name], qid=QID) for name in ("new", "live")]
-    assert row.p_t == pytest.approx(stats.ttest_rel(*own).pvalue, rel=1e-6)
+    theirs = stats.ttest_rel(*own)
+    assert row.p_t == pytest.approx(theirs.pvalue, rel=1e-6)
+    assert_allclose([row.difference_low, row.difference_high], theirs.confidence_interval(0.95))
 
 
 def test_a_good_judge_narrows_the_difference() -> None:
@@ -147,11 +150,15 @@ def test_the_score_of_a_ranker_and_folds() -> None:
     ranker = GBRanker(n_estimators=5, random_state=0, n_jobs=1).fit(X, Y, qid=QID)
     found = compare_scores({"own": ranker}, FEW, QID, X=X, judged_by=judge).summary()[0]
     assert ranker.score(X, FEW, QID, judged_by=judge) == pytest.approx(found.mean)
-    rankers = {"own": GBRanker(n_estimators=5), "first": X[:, 0]}
+    rankers = {
+        "own": GBRanker(n_estimators=5),
+        "first": X[:, 0],
+        "theirs": XGBRanker(n_estimators=2),
+    }
     options: dict[str, Any] = {"folds": 3, "seeds": 1, "n_jobs": 1, "progress": False}
     compared = cross_validate_rankers(rankers, X, FEW, QID, judged_by=judge, **options)
     rows = compared.summary()
-    assert [row.n_queries for row in rows] == [15, 15]
+    assert [row.n_queries for row in rows] == [15, 15, 15]
     alone = compare_scores({"first": X[:, 0]}, FEW, QID, judged_by=judge).summary()[0]
     assert rows[1].mean == pytest.approx(alone.mean)
 
