@@ -136,18 +136,6 @@ def test_every_worker_has_queries_to_train_on_and_to_validate_on(client: Any) ->
         assert len(set(part["qid"])) == 4
 
 
-def test_a_fit_hands_on_its_seed(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the queries that are dealt as held out are those that the fit sets aside."""
-
-    def stop(client: Any, tables: Any, fraction: float, seed: int) -> Any:
-        raise LookupError(fraction, seed)
-
-    monkeypatch.setattr("gbrank.distributed.dask_ranker.distribute", stop)
-    ranker = DaskGBRanker(validation_fraction=0.5, random_state=7)
-    with pytest.raises(LookupError, match=r"\(0.5, 7\)"):
-        ranker.fit(dask(X), dask(Y), qid=dask(QID))
-
-
 # --- What goes wrong --------------------------------------------------------------------------
 
 
