@@ -377,9 +377,9 @@ class BoundMeasure:
     def _values(self, scores: NDArray[Any]) -> Vector:
         """Return the measure of each query, skipped or not."""
         n = self.queries.n_documents
-        unretrieved = scores == -np.inf
-        if not np.any(unretrieved):
+        if scores.dtype.kind != "f" or scores.min(initial=0.0) > -np.inf:
             return self.runner.values(check_scores(scores, n))
+        unretrieved = scores == -np.inf
         if not self.measure.takes_unretrieved:
             demand = f"must be finite for {self.measure}, which knows no documents without a rank"
             raise ArgumentError("scores", demand, "-inf")

@@ -88,7 +88,7 @@ def test_any_number_of_threads(parts: list[reference.Query], jobs: int) -> None:
 
 def test_work_arrays_are_kept() -> None:
     """From the second call on, only results are new memory; it all goes with the objective."""
-    m = 50_000
+    m = 200_000
     scores, queries = np.random.default_rng(0).normal(size=m), Queries.from_sizes([m])
     bound = get_objective("listnet").bind(np.arange(m) % 5, queries, n_jobs=1)
     get_objective("listnet").bind([0, 1], Queries.from_sizes([2])).gradients([0.0, 1.0])  # compiles
