@@ -31,7 +31,7 @@ from gbrank.evaluation.comparison import PARTS, Comparison
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.fits import Fit, FitScores, configure, run_fits
 from gbrank.evaluation.query_values import QueryValues
-from gbrank.evaluation.retrieved import Rows, add_retrieved, read_judgements
+from gbrank.evaluation.retrieved import JUDGED, add_retrieved, read_judgements
 from gbrank.evaluation.scorable import Run, opened, predicted, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import PEOPLE, of_y, with_judge
@@ -138,32 +138,33 @@ def compare_scores(
     if isinstance(y, str | os.PathLike):
         if any(argument is not None for argument in (qid, group, docid, X)):
             raise ArgumentError("y", "must be an array beside qid, group, docid or X", quoted(y))
-        judgements = read_judgements(y, judged_by)
-        y, qid, docid, judged_by = (judgements[key] for key in ("y", "qid", "docid", "judged_by"))
-    queries = Queries.resolve(np.size(cast(Any, y)), qid, group)
+        y, qid, docid, judged_by = read_judgements(y, judged_by)
+    n = np.size(cast(Any, y))
+    queries = Queries.resolve(n, qid, group)
     warn_of_repeats(docid, queries)
-    vectors: list[Any] = []
-    runs = {}
+    vectors, runs = dict[int, Any](), dict[int, Run]()
     for place, (key, source) in enumerate(scores.items()):
         with found_in(f"scores[{key!r}]: "):
             source = opened(source, X)
             if isinstance(source, Run):
                 runs[place] = source
-                vectors.append(np.empty(queries.n_documents))
             else:
-                n = queries.n_documents
-                vectors.append(check_scores(predicted(source, X, qid, group), n, unretrieved=True))
-    rows = Rows(queries, y, judged_by, labels, vectors)
+                values = predicted(source, X, qid, group)
+                vectors[place] = check_scores(values, n, unretrieved=True)
     if runs:
-        rows, X = add_retrieved(rows, runs, docid), None
-    data: dict[str, Any] = {"y": rows.y, "labels": rows.labels}
+        queries, extended, of_runs = add_retrieved(queries, runs, docid)
+        named = {JUDGED: np.ones(n), **(labels or {})}
+        X, y, labels = None, extended(y), {key: extended(item) for key, item in named.items()}
+        judged_by = None if judged_by is None else extended(judged_by)
+        vectors = of_runs | {key: extended(item, -np.inf) for key, item in vectors.items()}
+    data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
     if judged_by is not None:
-        data = with_judge(rows.y, rows.judged_by, rows.queries, rows.labels)
+        data = with_judge(cast(Any, y), cast(Any, judged_by), queries, labels)
         decisive = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
-    documents = Documents.checked(X, queries=rows.queries, **data)
+    documents = Documents.checked(X, queries=queries, **data)
     _check_measures(decisive, documents)
-    cube = np.array(rows.scores)[:, None]
+    cube = np.array([[vectors[place]] for place in range(len(scores))])
     parts = {"test": QueryValues.of_scores(measures, [(1, documents, cube)])}
     unknown = np.full((len(scores), 1, 1), np.nan)
     names = list(map(str, measures))

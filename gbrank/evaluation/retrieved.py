@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,64 +18,46 @@ from gbrank.evaluation.scorable import Run
 JUDGED = "judged"  # the label of documents that have a judgement
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Labels of documents, and scores of them; −inf is never retrieved."""
-
-    queries: Queries
-    y: Any
-    judged_by: Any
-    labels: Mapping[str, Any] | None
-    scores: Sequence[Vector]
-
-
-def read_judgements(qrels: StrPath, judged_by: Any) -> dict[str, Any]:
-    """Return the columns of qrels, and those of a judge's where these are a path.
+def read_judgements(qrels: StrPath, judged_by: Any) -> tuple[Vector, Any, Any, Vector | None]:
+    """Return y, queries and documents of qrels, and labels of a judge's where these are a path.
 
     Labels below 0 are 0. People's are NaN in queries that only the judge has.
     """
-    y, qid, docid = read_qrels(qrels)
-    y = np.maximum(y, 0)
-    if judged_by is None:
-        return {"y": y, "qid": qid, "docid": docid, "judged_by": None}
-    labels, judge_qid, judge_docid = read_qrels(judged_by)
-    if lacking := sorted(set(qid) - set(judge_qid)):
+    people = _labels(qrels)
+    judge = {} if judged_by is None else _labels(judged_by)
+    queries = {query for query, _ in people}
+    if judge and (lacking := sorted(queries - {query for query, _ in judge})):
         demand = f"must hold all queries of {qrels}; it lacks {len(lacking)}"
         raise ArgumentError("judged_by", demand, quoted(lacking[0]))
-    people = dict(zip(zip(qid, docid, strict=True), y, strict=True))
-    judge = dict(zip(zip(judge_qid, judge_docid, strict=True), np.maximum(labels, 0), strict=True))
-    rows, queries = list(people | judge), set(qid)
-    return {
-        "y": np.array([people.get(row, 0.0 if row[0] in queries else np.nan) for row in rows]),
-        "qid": [query for query, _ in rows],
-        "docid": [name for _, name in rows],
-        "judged_by": np.array([judge.get(row, 0.0) for row in rows]),
-    }
+    rows = list(people | judge)
+    y = [people.get(row, 0.0 if row[0] in queries else np.nan) for row in rows]
+    labels = np.array([judge.get(row, 0.0) for row in rows]) if judge else None
+    return np.array(y), [query for query, _ in rows], [name for _, name in rows], labels
 
 
-def add_retrieved(rows: Rows, runs: Mapping[int, Run], docid: Any) -> Rows:
-    """Add rows for documents that only runs have, of label 0, and put in the runs' scores.
+def _labels(qrels: StrPath) -> dict[tuple[str, str], float]:
+    """Return the label of each document of a query."""
+    labels, qid, docid = read_qrels(qrels)
+    return dict(zip(zip(qid, docid, strict=True), np.maximum(labels, 0).tolist(), strict=True))
 
-    `runs` are by their place among the scores. Ranks are as trec_eval has them.
+
+def add_retrieved(
+    queries: Queries, runs: Mapping[int, Run], docid: Any
+) -> tuple[Queries, Callable[..., Vector], dict[int, Vector]]:
+    """Add rows, behind the others, for documents that only runs have.
+
+    Returns all queries; a function that makes a column as long, by NaN in queries where it has NaN,
+    else by 0 or another number; and the scores of the runs, minus the ranks that trec_eval gives.
     """
-    queries, n = rows.queries, rows.queries.n_documents
-    for run in runs.values():
-        names = run.document_names(docid, queries)
+    names = next(iter(runs.values())).document_names(docid, queries)
     documents = list(zip(queries.index.tolist(), map(str, names), strict=True))
-    every, values = pooled(documents, [run.retrieved(queries) for run in runs.values()])
-    extra = np.array([query for query, _ in every[n:]], np.int64)
-    scores = [np.append(vector, np.full(len(extra), -np.inf)) for vector in rows.scores]
-    for place, vector in zip(runs, values, strict=True):
-        scores[place] = vector
-    y = np.asarray(rows.y, np.float64)
-    unjudged = np.zeros(queries.n_queries)
-    unjudged[queries.index[np.isnan(y)]] = np.nan  # by people
-    nothing = np.zeros(len(extra))
-    labels = {name: np.append(label, nothing) for name, label in (rows.labels or {}).items()}
-    return Rows(
-        Queries.from_qid(queries.ids[np.append(queries.index, extra)]),
-        np.append(y, unjudged[extra]),
-        None if rows.judged_by is None else np.append(rows.judged_by, nothing),
-        {JUDGED: np.append(np.ones(n), nothing)} | labels,
-        scores,
-    )
+    every, scores = pooled(documents, [run.retrieved(queries) for run in runs.values()])
+    extra = np.array([query for query, _ in every[len(documents) :]], np.int64)
+
+    def extended(column: Any, fill: float = 0.0) -> Vector:
+        values, filled = np.asarray(column, np.float64), np.full(queries.n_queries, fill)
+        filled[queries.index[np.isnan(values)]] = np.nan
+        return np.append(values, filled[extra])
+
+    all_queries = Queries.from_qid(queries.ids[np.append(queries.index, extra)])
+    return all_queries, extended, dict(zip(runs, scores, strict=True))
