@@ -16,7 +16,6 @@ from gbrank.commands.table_files import is_table
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents, fit_arguments
-from gbrank.data.repeats import count_repeated_rows, of_all
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.fit.interrupted import FitInterrupted
@@ -106,9 +105,6 @@ def train(
         curves, n_kept = ranker.evals_result_.get("valid_0", {}), ranker.best_iteration_
         n_done = max(map(len, curves.values()), default=n_kept)
         print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {n_done} rounds kept")
-        if repeats := count_repeated_rows(data.X, data.y, data.queries):
-            equal = of_all(repeats, data.queries)
-            print(f"{equal} have the features and label of another one of their query")
         if curves:
             print(f"validation {next(iter(curves))}: {ranker.best_score_:.4f}")
         print(f"model: {model}")
