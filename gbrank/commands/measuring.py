@@ -179,7 +179,7 @@ def evaluate(
     else:
         labels = sorted({each.label for each in measures.values() if each.label is not None})
         data, values = _judged(reader, file, labels, model, scores)
-        repeats = count_repeated_rows(data.X, data.y, data.queries)
+        repeats = count_repeated_rows(data.X, data.queries.index, data.y)
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
         bound = bind_to_rows(measure, data)

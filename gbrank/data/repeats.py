@@ -4,8 +4,8 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gbrank.common.arrays import Vector
 from gbrank.common.warnings import warn_user
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import is_missing
@@ -30,18 +30,20 @@ def count_repeated_names(docid: Any, queries: Queries) -> int:
     return len(known) - len(set(known))
 
 
-def count_repeated_rows(X: Any, y: Vector, queries: Queries) -> int:
-    """Return how many rows have the features and the label of an earlier row of their query."""
-    others = {"gbrank: query": queries.index.astype(np.float64), "gbrank: label": y}
+def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
+    """Return how many rows equal an earlier one, in a table and in the columns beside it."""
+    others = [np.asarray(column, np.float64) + 0.0 for column in columns]  # without a −0
     frame = as_frame(X, "X")
     if frame is not None:
-        columns = [
-            nw.new_series(name, values, backend=frame.implementation)
-            for name, values in others.items()
+        series = [
+            nw.new_series(f"gbrank: {place}", values, backend=frame.implementation)
+            for place, values in enumerate(others)
         ]
-        return len(y) - len(frame.with_columns(*columns).unique())
-    numbers = np.column_stack([*others.values()])
-    return len(y) - len(np.unique(split_mix(block_keys(X) + block_keys(numbers), 0)))
+        return len(frame) - len(frame.with_columns(*series).unique())
+    keys = block_keys(X)
+    for values in others:
+        keys = split_mix(keys, values.view(np.uint64))
+    return len(keys) - len(np.unique(keys))
 
 
 def of_all(count: int, queries: Queries) -> str:

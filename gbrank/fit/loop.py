@@ -18,6 +18,7 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
+from gbrank.data.repeats import count_repeated_rows
 from gbrank.data.sampling import block_keys, query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
@@ -213,8 +214,7 @@ def warn_of_equal_rows(documents: Documents) -> None:
     queries = documents.queries
     fraction = min(1.0, NUMBERS / max(1, np.prod(documents.X.shape)))
     places = queries.subset(sampled(query_keys(queries.ids), fraction, 0, 0))[1]
-    keys = split_mix(block_keys(documents.X[places]), queries.index[places])
-    equal = 1 - len(np.unique(keys)) / len(keys)
+    equal = count_repeated_rows(documents.X[places], queries.index[places]) / len(places)
     if equal >= MANY:
         warn_user(
             f"{equal:.0%} of the rows equal another row of their query in all features: if these "

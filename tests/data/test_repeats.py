@@ -24,7 +24,7 @@ def test_equal_rows_in_tables_of_every_kind(grades: int) -> None:
     }
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     for table in (X, sp.csr_matrix(X), frame, pl.from_pandas(frame)):
-        assert count_repeated_rows(table, y, Queries.from_qid(qid)) == 3000 - len(rows)
+        assert count_repeated_rows(table, qid, y) == 3000 - len(rows)
 
 
 def test_names() -> None:

@@ -56,7 +56,7 @@ def _repeats(judged: ReportData) -> str:
     if judged.column != ROW:
         repeats, how = count_repeated_names(judged.documents, rows.queries), judged.column
     else:
-        repeats, how = count_repeated_rows(rows.X, rows.y, rows.queries), "equal rows"
+        repeats, how = count_repeated_rows(rows.X, rows.queries.index, rows.y), "equal rows"
     return f"{of_all(repeats, rows.queries)}, by {how}"
 
 
