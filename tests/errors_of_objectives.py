@@ -70,6 +70,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("measure", "ApproxRank(custom_measure(max))"),
         ("measure", "SmoothRank(custom_measure(max))"),
         ("loss", "fit_with(lambda scores, labels, sigma: 0.0)"),
+        ("gradient", "fit_with(lambda scores, labels, sigma: (0.0, scores + 1j, 1 + scores**2))"),
+        ("(scores, labels, sigma)", "fit_with(lambda scores: 0.0)"),
         ("gradient", "fit_with(lambda scores, labels, sigma: (0.0, [1.0], scores))"),
         ("curvature", "fit_with(lambda scores, labels, sigma: (0.0, labels, 0 * labels))"),
         ("curvature", "fit_with(lambda scores, labels, sigma: (0.0, labels, -labels))"),

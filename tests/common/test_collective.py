@@ -30,12 +30,6 @@ def data_of(rank: int) -> dict[str, Any]:
     return {"X": X[rows], "y": Y[rows], "qid": QID[rows]}
 
 
-def test_alone() -> None:
-    assert (n_workers(), all_sum(3), all_max(2.5), all_gather("a")) == (1, 3, 2.5, ["a"])
-    assert all_any(True)
-    assert not all_any(False)
-
-
 def test_together() -> None:
     assert on_workers(lambda rank: n_workers(), 3) == [3, 3, 3]
     assert on_workers(lambda rank: all_gather(rank), 3) == [[0, 1, 2]] * 3
@@ -52,13 +46,6 @@ def test_checkpoints_of_different_rounds(tmp_path: Path) -> None:
     anew = on_workers(lambda rank: checkpoint(str(rank)).state is None, 2)
     assert anew == [True, True]
     assert None not in on_workers(lambda rank: checkpoint("0").state, 2)
-
-
-class Unpicklable(Exception):
-    """An error that no other process can read."""
-
-    def __reduce__(self) -> Any:
-        raise TypeError("cannot be pickled")
 
 
 def fails(rank: int, error: Exception) -> int:
@@ -86,13 +73,6 @@ def test_an_error_after_the_last_question() -> None:
         raise errors[rank]
 
     assert on_workers(both_fail, 2) == [errors[0]] * 2
-
-
-def test_an_error_that_others_cannot_read() -> None:
-    """They get its text."""
-    error = Unpicklable("in pieces")
-    found = on_workers(lambda rank: all_sum(fails(rank, error)), 2)
-    assert [str(other) for other in found] == ["Unpicklable: in pieces"] * 2
 
 
 @pytest.mark.parametrize(
@@ -234,15 +214,6 @@ def test_measures() -> None:
 
     expected = mean(np.arange(len(Y)))
     assert_allclose(on_workers(lambda rank: mean(rank == OWNER), 2), expected, rtol=1e-14)
-
-
-def test_a_measure_that_one_worker_cannot_take() -> None:
-    labels = [np.array([0.0, 1.0]), np.zeros(2)]
-
-    def mean(rank: int) -> float:
-        return NDCG().bind(labels[rank], Queries.from_sizes([2]), 1).mean(np.array([0.0, 1.0]))
-
-    assert on_workers(mean, 2) == [1.0, 1.0]
 
 
 def test_spread() -> None:

@@ -37,12 +37,6 @@ def test_text_is_aligned() -> None:
     ]
 
 
-def test_words() -> None:
-    """Columns of words begin at the left."""
-    table = Table(["a", "b"], [["x", "y"]], words=(1,))
-    assert table.to_markdown().split("\n")[1:] == ["|---:|---|", "| x | y |"]
-
-
 def test_numbers_that_differ_have_names_that_differ() -> None:
     """Whole ones in full; others as short as they may be."""
     values = [1234567, 1234568.0, 2.0, 2**60 + 1, 1e300, -3.0, 1234567.5]

@@ -54,13 +54,6 @@ def test_categories_from_one_library_to_another(learnt: str, frame: Any) -> None
     assert_array_equal(schema.transform(frame({"w": ["y", "unseen", "x"]})), [[1], [NAN], [0]])
 
 
-@pytest.mark.parametrize("values", [[7, 3, 7], [True, False, True], [2.5, 1.5, 2.5]])
-def test_categories_that_are_numbers(values: list[Any]) -> None:
-    """A categorical column of numbers has codes like others."""
-    X = pd.DataFrame({"w": pd.Categorical(values)})
-    assert_array_equal(read(X), [[1], [0], [1]])
-
-
 def test_numeric_columns_named_as_categories() -> None:
     """They are their own codes, in arrays and in frames, by name and by position."""
     matrix = np.array([[0.5, 3], [1.5, 0], [2.5, NAN]])
@@ -184,31 +177,6 @@ def test_categories_of_the_same_kind(learnt: list[Any], read_as: list[Any]) -> N
     for X in containers(read_as):
         expected = [[codes.get(value, NAN)] for value in read_as]
         assert_array_equal(schema.transform(X), expected)
-
-
-def test_no_category_is_missing() -> None:
-    """NaN in a dictionary is missing, and no category of its own."""
-    X = pa.table({"w": pa.array([1.5, NAN, 2.5, NAN]).dictionary_encode()})
-    assert Schema.learn(X).categories == {0: [1.5, 2.5]}
-    assert_array_equal(read(X), [[0], [NAN], [1], [NAN]])
-
-
-def test_categories_of_which_fit_saw_none() -> None:
-    """Later ones are unknown, of whatever kind; but no lists."""
-    schema = Schema.learn(pd.DataFrame({"w": pd.Categorical([None])}))
-    assert schema.categories == {0: []}
-    for values in (TEXT, NUMBERS):
-        assert_array_equal(schema.transform(pd.DataFrame({"w": values})), [[NAN], [NAN]])
-    with pytest.raises(
-        ValueError, match=r"column 'w' holds .*expected categories that are numbers"
-    ):
-        schema.transform(pd.DataFrame({"w": [[1], [2]]}))
-
-
-def test_lists_are_no_categories() -> None:
-    """In fit, in our own words."""
-    with pytest.raises(ValueError, match=r"got \[1\] \(list\) in column 'w'"):
-        Schema.learn(pd.DataFrame({"w": [[1], [2]]}), ["w"])
 
 
 @pytest.mark.parametrize("asked", [(), ("day",)], ids=["a feature", "a category"])

@@ -1,7 +1,6 @@
 """Tests of documents: their columns go wherever the documents go."""
 
 from dataclasses import fields, replace
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, LinearRanker, Queries, make_cubic
+from gbrank import GBRanker, Queries, make_cubic
 from gbrank.data.documents import VALIDATION, Documents, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.distributed.parts import with_query_weights
@@ -108,16 +107,6 @@ def test_arguments_of_a_fit() -> None:
     assert_array_equal(parts["eval_set[0]: "]["labels"]["m"], valid["labels"]["m"])
 
 
-def test_fit_and_score_take_the_columns() -> None:
-    """And what lists them for validation sets."""
-    columns = {*NAMES, "X", "qid", "group"}
-    others = {"self", "eval_set", "checkpoint", "checkpoint_rounds", "callbacks"}
-    fit = set(signature(GBRanker.fit).parameters) - others
-    assert fit == columns | {*VALIDATION.values(), "categorical_feature"}
-    score = set(signature(GBRanker.score).parameters) - {"self", "judged_by"}
-    assert score == columns - {"init_score", "position"}
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_every_column_is_in_the_hash_of_a_checkpoint(name: str, sparse: bool) -> None:
@@ -153,12 +142,3 @@ def test_columns_go_to_workers() -> None:
     message = "query_weight must be the same in all rows of a query"
     with pytest.raises(ValueError, match=message):
         with_query_weights({**whole, "query_weight": N})
-
-
-def test_columns_by_position() -> None:
-    """X, y and qid need no names."""
-    ranker = GBRanker("ranknet", n_estimators=2, min_child_samples=2, random_state=0)
-    by_name = ranker.fit(X, Y, qid=QID).predict(X)
-    assert_array_equal(ranker.fit(X, Y, QID).predict(X), by_name)
-    linear = LinearRanker("regression")
-    assert_array_equal(linear.fit(X, Y, QID).coef_, linear.fit(X, Y, qid=QID).coef_)

@@ -61,16 +61,6 @@ def test_columns_without_a_value(kind: str) -> None:
     assert_array_equal(coded.transform(X), expected)
 
 
-def test_single_precision_beside_a_column_without_a_value() -> None:
-    """Stays single, and double stays double."""
-    both = {"a": np.float32([0.1, 0.2]), "b": [None, None]}
-    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
-        assert read(frame(both)).dtype == np.float32
-        mixed = read(frame({**both, "c": [16777217.0, 1.0]}))
-        assert mixed.dtype == np.float64
-        assert mixed[0, 2] == 16777217
-
-
 def test_one_document_without_a_value() -> None:
     """It is scored as with NaN."""
     X, y, qid = make_cubic(20, n_documents=10, n_features=3, random_state=0)
@@ -110,18 +100,3 @@ def test_parts_without_a_value(
         found = Schema.union(order)
         assert (found.categorical, found.categories) == (categorical, categories)
         assert found.empty == []
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ([part([1.5]), part(["x"], dtype="category")], "got categories and numbers in column 'w'"),
-        ([part([3], ["w"]), part(["x"], ["w"])], "got categories and codes in column 'w'"),
-        ([Schema.learn(np.ones((2, 3))), Schema.learn(np.ones((2, 2)))], "got 3 columns and 2"),
-        ([part([3]), Schema.learn(pd.DataFrame({"v": [1]}))], r"got \['w'\] and \['v'\]"),
-    ],
-)
-def test_parts_of_other_types(parts: list[Schema], message: str) -> None:
-    """The message names the column."""
-    with pytest.raises(ValueError, match=f"X must .* in all partitions, {message}"):
-        Schema.union(parts)

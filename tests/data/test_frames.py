@@ -65,21 +65,6 @@ def test_it_is_what_fit_takes(make: Callable[..., Any]) -> None:
     assert np.ptp(found) > 0
 
 
-def test_columns_of_objects_say_what_is_no_number() -> None:
-    """Or that all of them are."""
-    y, group = [1, 0, 2], [3]
-    for values, message in (
-        ([1.5, None, "x"], "'a' has dtype Object, got 'x' in row 2"),
-        ([1.5, None, {}], "'a' has dtype Object, got {} in row 2"),
-        ([1.5, None, pd.NA], "'a' has dtype Object .of numbers alone: call astype.float"),
-    ):
-        frame = pd.DataFrame({"a": pd.Series(values, dtype=object), "qid": 1})
-        with pytest.raises(ValueError, match=f"X must hold numbers.*{message}.*Drop it"):
-            GBRanker().fit(frame[["a"]], y, group=group)
-        with pytest.raises(ValueError, match=f"label must name a column of numbers.*{message}"):
-            split_frame(frame.assign(b=1), label="a")
-
-
 def test_frames_that_are_not_in_memory() -> None:
     """What turns them into one that is, the message says: of features, and of a whole frame."""
     lazy = pl.DataFrame(COLUMNS).lazy()
@@ -104,28 +89,3 @@ def test_an_index_that_arrow_has_stored() -> None:
         assert list(nw.from_native(split_frame(table, **ROLES)[0]).columns) == ["bm25", "age"]
     X, _, qid = split_frame(pa.Table.from_pandas(frame.set_index("query")), **ROLES)
     assert (X.column_names, list(qid)) == (["bm25", "age"], ["b", "b", "a", "c", "a"])
-
-
-@pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"index_columns": [{"kind": "range"}]}'])
-def test_metadata_that_name_no_index(text: str) -> None:
-    """Also damaged ones."""
-    table = pa.table(COLUMNS).replace_schema_metadata({"pandas": text})
-    X = split_frame(table, **ROLES, unjudged="drop")[0]
-    assert X.column_names == ["bm25", "age"]
-
-
-def test_labels_without_a_value(make: Callable[..., Any]) -> None:
-    """Nobody has judged any document: all are irrelevant, if that is asked for."""
-    frame = make({**COLUMNS, "grade": [None] * 5})
-    assert split_frame(frame, **ROLES, unjudged="irrelevant")[1].tolist() == [0] * 5
-    with pytest.raises(ValueError, match="nobody has judged any"):
-        split_frame(frame, **ROLES, unjudged="drop")
-
-
-@pytest.mark.parametrize("label", [-2, -0.5])
-def test_other_labels_below_0(label: float, make: Callable[..., Any]) -> None:
-    """Only -1 means that nobody has judged: others are refused, by the row of the frame."""
-    frame = make({**COLUMNS, "grade": [-1.0, 0.0, label, 1.0, -1.0]})
-    for unjudged in ("drop", "irrelevant"):
-        with pytest.raises(ValueError, match=f"label must be at least 0, got {label}.* in row 2"):
-            split_frame(frame, **ROLES, unjudged=unjudged)

@@ -232,28 +232,6 @@ def test_equal_ids_train_the_same_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        ([{"a": 1}], "be hashed.* got unhashable type: 'dict'"),
-        ([0, [1]], "be hashed.*'list'"),
-        (pa.array([{"k": 1}]), "be hashed.*'dict'"),
-        (pl.Series([[1], [2]]), "be hashed.*'numpy.ndarray'"),
-        (pl.Series(["a", "b", "a", None]), "be missing.* in row 3"),
-        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), "be masked"),
-        (long_series([2**100, None]), "be missing.* in row 1"),
-        ("text", r"one dimension, got shape \(\)"),
-        (b"text", r"one dimension, got shape \(\)"),
-        ({"a": 1}, r"one dimension, got shape \(\)"),
-        ([np.array([1, 2])], r"one dimension, got shape \(1, 2\)"),
-    ],
-)
-def test_ids_that_are_refused(ids: Any, message: str) -> None:
-    """Each in gbrank's own words, with the row."""
-    with pytest.raises((ValueError, TypeError), match=f"qid must (not |have |hold )?.*{message}"):
-        Queries.from_qid(ids)
-
-
-@pytest.mark.parametrize(
     ("wanted", "known", "places"),
     [
         ([1, "1"], ["1", 1], [[1], [0]]),

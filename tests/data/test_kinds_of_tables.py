@@ -1,6 +1,5 @@
 """Tests of kinds of tables: what `fit` takes, everything takes."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, Queries, make_cubic, query_train_test_split, split_frame
+from gbrank import GBRanker, Queries, make_cubic, query_train_test_split
 from gbrank.data.documents import take_rows
-from gbrank.data.labels import check_labels_by_name
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -62,24 +60,3 @@ def test_queries_in_one_column(qid: Any) -> None:
     assert_array_equal(Queries.resolve(200, group=np.full((20, 1), 10)).index, QID)
     with pytest.raises(ValueError, match=r"qid must have one dimension, got shape \(200, 2\)"):
         Queries.from_qid(np.c_[QID, QID])
-
-
-def test_columns_without_text() -> None:
-    features, labels, queries = split_frame(NUMBERED.assign(label=Y, qid=QID))
-    assert list(features.columns) == [0, 1, 2]
-    assert_array_equal(features.to_numpy(), X)
-    assert_array_equal(labels, Y)
-    frame = TUPLES.copy()
-    frame["y", ""], frame["q", ""] = Y, QID
-    features, labels, queries = split_frame(frame, label=("y", ""), qid=("q", ""))
-    assert list(features.columns) == list(TUPLES.columns)
-    assert_array_equal(queries, QID)
-
-
-def test_a_label_of_minus_one_is_said_to_be_unjudged() -> None:
-    with pytest.warns(UserWarning, match=r"labels\['m'\]: 2 documents of -1 are left out"):
-        found = check_labels_by_name({"m": [1.5, -1, 0, -1]}, 4)
-    assert_array_equal(found["m"], [1.5, np.nan, 0, np.nan])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_labels_by_name({"m": [1.5, np.nan, 0]}, 3)

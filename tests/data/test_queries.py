@@ -94,14 +94,6 @@ def test_sizes_are_consecutive_ids(sizes: list[int]) -> None:
         assert_array_equal(getattr(by_size, name), getattr(by_id, name))
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64, np.int32, float])
-def test_sizes_of_any_integer_type(dtype: Any) -> None:
-    """200 documents in sum, more than a byte holds."""
-    queries = Queries.from_sizes(np.array([100, 100, 100], dtype=dtype))
-    assert queries.offsets.tolist() == [0, 100, 200, 300]
-    assert queries.offsets.dtype == np.int64
-
-
 @given(
     st.lists(st.integers(0, 4), min_size=1, max_size=30),
     st.lists(st.booleans(), min_size=5, max_size=5),
@@ -141,11 +133,6 @@ def test_missing_ids(qid: Any) -> None:
         Queries.from_qid(qid)
 
 
-def test_none_may_be_a_part_of_an_id() -> None:
-    """It equals itself, so that no query is split."""
-    assert Queries.from_qid([(1, None), (2, None), (1, None)]).sizes.tolist() == [2, 1]
-
-
 def test_large_sorted_and_unsorted_ids() -> None:
     """A hundred thousand rows, in order and shuffled: the same queries up to their order."""
     rng = np.random.default_rng(0)
@@ -159,23 +146,6 @@ def test_large_sorted_and_unsorted_ids() -> None:
     for queries, ids in ((ordered, qid), (shuffled, qid[rows])):
         assert_array_equal(queries.ids[queries.index], ids)
         assert_array_equal(np.sort(queries.order), np.arange(len(qid)))
-
-
-@pytest.mark.parametrize(
-    "sizes", [[2**62] * 4 + [3], [np.inf], [2.0**60, 3.0], np.array([2**63 + 5], np.uint64), [2, 2]]
-)
-def test_sizes_beyond_all_rows(sizes: Any) -> None:
-    """Refused before anything is made of them: their sum would overflow, or fill the memory."""
-    with pytest.raises(ValueError, match="group must add up to the number of rows"):
-        Queries.resolve(3, group=sizes)
-    with pytest.raises(ValueError, match="group must add up to the number of rows"):
-        NDCG()([1, 0, 0], [0, 1, 2], group=sizes)
-
-
-@pytest.mark.parametrize("group", [[4, -1], [np.nan, 3], [], [[1, 2]], ["3"]])
-def test_bad_sizes(group: Any) -> None:
-    with pytest.raises(ValueError, match=r"^group must "):
-        Queries.resolve(3, group=group)
 
 
 OWN = {"b": 2.0, "a": 1.0, "c": 3.0}  # weights by query id
@@ -218,11 +188,6 @@ def test_weights_by_query_id(weights: Any) -> None:
 def test_an_index_of_query_ids(qid: Any, index: Any) -> None:
     """Of any type that is equal to theirs, and numbers too."""
     assert Queries.from_qid(qid).in_order(pd.Series([1.0, 2.0], index=index)) == [2, 1]
-
-
-def test_a_longer_default_index() -> None:
-    """It cannot be one of positions: the weights of all queries, of which a fold has some."""
-    assert Queries.from_qid([2, 0]).in_order(pd.Series([5.0, 6.0, 7.0])) == [7, 5]
 
 
 @pytest.mark.parametrize("qid", [["b", "a"], [2, 1], [0, 1], [0, 7]])

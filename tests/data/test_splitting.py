@@ -13,7 +13,6 @@ from sklearn.model_selection import (
     KFold,
     TimeSeriesSplit,
     cross_val_score,
-    cross_validate,
 )
 
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic
@@ -78,17 +77,3 @@ def test_queries_in_any_order() -> None:
         assert (np.diff(test) > 0).all()
         tested += test.tolist()
     assert sorted(tested) == list(range(len(NAMES)))
-
-
-@pytest.mark.parametrize("arguments", [{"params": {"qid": QID}}, {"groups": QID}], ids=str)
-def test_splitters_without_routing(arguments: dict[str, Any]) -> None:
-    """An error says that it is off; nothing is NaN."""
-    with pytest.raises(ValueError, match=r"QueryKFold.split needs .*enable_metadata_routing=True"):
-        cross_validate(RANKERS[0], X, Y, cv=QueryKFold(3), **arguments)
-
-
-def test_groups_besides_queries() -> None:
-    """They are refused, not ignored."""
-    for splitter in (QueryKFold(3), QueryTimeSeriesSplit(2)):
-        with pytest.raises(ValueError, match=r"\.split needs qid="):
-            next(splitter.split(X, Y, qid=QID, groups=QID))

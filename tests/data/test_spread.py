@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from gbrank import GBRanker, LambdaRank, Queries, SmoothRank, make_cubic
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.spread import spread_within_queries
-from gbrank.schedules import as_schedule, constant, geometric, join, unit_of
+from gbrank.schedules import constant, geometric
 
 QUERIES = Queries.from_qid([3, 1, 3, 2, 1, 1, 3])
 scores = arrays(np.float64, 7, elements=st.floats(-1e300, 1e300))
@@ -53,12 +53,6 @@ def test_spread_of_the_smallest_scores(values: Any) -> None:
     assert spread == pytest.approx(expected, rel=1e-14, abs=2)
 
 
-def test_no_spread() -> None:
-    """Equal scores within queries, whatever the queries' means."""
-    assert spread_within_queries(np.zeros(7), QUERIES) == 0
-    assert spread_within_queries(QUERIES.index * 3.7, QUERIES) == 0
-
-
 @pytest.mark.parametrize(("objective", "power"), [(LambdaRank(), 1), (SmoothRank(), 2)])
 def test_sigma_follows_the_scores(objective: Any, power: int) -> None:
     """Scores ten times as wide get a width ten times as large, in the objective's own unit."""
@@ -77,21 +71,6 @@ def test_sigma_follows_the_scores(objective: Any, power: int) -> None:
         assert hook.sigmas[2] == 0.25
 
 
-def test_units_of_schedules() -> None:
-    """The unit is printed, parsed, and the same in all parts of a join."""
-    schedule = as_schedule("geometric(1, 0.1, unit='spread')")
-    assert schedule == geometric(1, 0.1, unit="spread") != geometric(1, 0.1)
-    assert repr(schedule) == "geometric(start=1, stop=0.1, unit='spread')"
-    joined = join([constant(2, unit="spread"), schedule], [5])
-    assert unit_of(joined) == "spread"
-    assert as_schedule(repr(joined)) == joined
-    assert unit_of(lambda round, rounds: 1.0) == "absolute"
-    with pytest.raises(ValueError, match="schedules must all have the same unit"):
-        join([1.0, schedule], [5])
-    with pytest.raises(ValueError, match="unit must be one of"):
-        constant(1, unit="metres")  # type: ignore[arg-type]
-
-
 def test_recorded_by_the_ranker() -> None:
     """What was used, in score units; the same on both boosters' first rounds."""
     X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
@@ -107,15 +86,6 @@ def test_recorded_by_the_ranker() -> None:
         assert len(set(made.sigmas_)) == 4
         spread = spread_within_queries(before.predict(X), Queries.from_qid(qid))
         assert made.sigmas_[1] == pytest.approx(0.5 * spread, rel=1e-5)
-
-
-def test_objectives_own_schedule() -> None:
-    """It is in use where none is given."""
-    for objective in (LambdaRank(), SmoothRank()):
-        (*_, stage) = GradientHook(objective, rounds=9).stages
-        assert stage.schedule == as_schedule(objective.facts.sigma)
-    (stage,) = GradientHook("ranknet", 3).stages
-    assert stage.sigma(0) == 3
 
 
 @pytest.mark.parametrize(("objective", "power"), [("approx:ndcg", 1), ("smooth:ndcg", 2)])

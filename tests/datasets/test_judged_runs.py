@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import compare_scores, get_measure
-from gbrank.datasets import read_judged_run, read_qrels
+from gbrank.datasets import read_judged_run
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
@@ -84,13 +84,6 @@ def test_queries_of_one_file_only(tmp_path: Path) -> None:
         read_judged_run(*paths)
 
 
-def test_contradictory_judgements_name_both_lines(tmp_path: Path) -> None:
-    path = tmp_path / "qrels"
-    path.write_text("1 0 a 1\n1 0 b 0\n\n1 0 a 1\n1 0 b 2\n")
-    with pytest.raises(ValueError, match=r"line 5: expected one label of document 'b'.* in line 2"):
-        read_qrels(path)
-
-
 def test_runs_are_compared_with_arrays(tmp_path: Path) -> None:
     """Documents that only a run has are in the ranking, and other scores lack them."""
     y, docid = [2.0, 1.0, 0.0], ["a", "b", "c"]
@@ -127,10 +120,3 @@ def test_a_judge_of_runs(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match=r"judged_by must hold all queries of .*lacks 3"):
         compare_scores({"a": paths[0]}, others[1], judged_by=paths[1])
-
-
-@pytest.mark.parametrize("measure", ["kendall", "pairwise"])
-def test_pairs_need_all_ranks(measure: str) -> None:
-    """Where a document has none, a measure of pairs says so."""
-    with pytest.raises(ValueError, match=f"scores must be finite for {measure}, .* got -inf"):
-        get_measure(measure)([1, 0], [1.0, -np.inf])

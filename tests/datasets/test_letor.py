@@ -58,13 +58,6 @@ def test_sparse_stores_exactly_what_the_file_has(file: WriteFile) -> None:
     assert_same_bits(X.data, np.array([0.5, np.nan, -1e-3, 0.0]))
 
 
-def test_n_features_pads_with_zeros(file: WriteFile) -> None:
-    path = file(SAMPLE)
-    X, _, _ = read_letor(path, n_features=6)
-    assert_same_bits(X, np.pad(np.array(SAMPLE_X), ((0, 0), (0, 2))))
-    assert read_letor(path, n_features=6, sparse=True)[0].shape == (3, 6)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -90,19 +83,6 @@ def test_gzip_is_told_by_content_and_not_by_name(file: WriteFile, tmp_path: Path
     plain = tmp_path / "plain.gz"
     plain.write_text(SAMPLE)
     assert_same_bits(read_letor(plain)[0], np.array(SAMPLE_X))
-
-
-@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:20] + b"x" * 40])
-def test_damaged_gzip_is_an_error(file: WriteFile, damage: Callable[[bytes], bytes]) -> None:
-    path = file(damage(gzip.compress(SAMPLE.encode() * 50)))
-    with pytest.raises(ValueError, match=rf"{re.escape(str(path))}: expected a whole gzip file"):
-        read_letor(path)
-
-
-def test_path_may_be_a_string_and_must_exist(file: WriteFile, tmp_path: Path) -> None:
-    assert_same_bits(read_letor(str(file(SAMPLE)))[0], np.array(SAMPLE_X))
-    with pytest.raises(FileNotFoundError):
-        read_letor(tmp_path / "absent.txt")
 
 
 # Numbers
@@ -235,21 +215,6 @@ def test_faults_say_where_what_was_expected_and_what_was_found(
         read_letor(path)
 
 
-def test_text_that_is_not_utf_8_is_a_fault_where_it_is_used(file: WriteFile) -> None:
-    latin = "1 qid:1 1:1 # é\n".encode("latin-1")
-    assert len(read_letor(file(latin))) == 3
-    with pytest.raises(ValueError, match=r"line 1, column 14: expected text in UTF-8"):
-        read_letor(file(latin), comments=True)
-    with pytest.raises(ValueError, match=r"line 1, column 7: expected text in UTF-8"):
-        read_letor(file("1 qid:é 1:1".encode("latin-1")))
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_an_index_beyond_n_features_is_a_fault(file: WriteFile, sparse: bool) -> None:
-    with pytest.raises(ValueError, match=r"line 5, column 17: .* from 1 to 3, got '4:0'"):
-        read_letor(file(SAMPLE), n_features=3, sparse=sparse)
-
-
 def test_a_huge_index_is_refused_dense_and_read_sparse(file: WriteFile) -> None:
     path = file("1 qid:1 1:1\n0 qid:1 7:2 2000000000:5 # far\n1 qid:2 9:1\n")
     with pytest.raises(ValueError, match=r"line 2, column 13: .*sparse=True.*'2000000000:5'"):
@@ -257,13 +222,6 @@ def test_a_huge_index_is_refused_dense_and_read_sparse(file: WriteFile) -> None:
     X, _, _ = read_letor(path, sparse=True)
     assert X.shape == (3, 2_000_000_000)
     assert X[1, 1_999_999_999] == 5
-
-
-def test_a_huge_n_features_is_refused_dense(file: WriteFile) -> None:
-    path = file(SAMPLE)
-    with pytest.raises(ValueError, match=r"n_features must be .*sparse=True.* got 2000000000"):
-        read_letor(path, n_features=2_000_000_000)
-    assert read_letor(path, n_features=2_000_000_000, sparse=True)[0].shape[1] == 2_000_000_000
 
 
 # Peers

@@ -19,23 +19,6 @@ from reference import assert_same_bits
 Documents: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any], list[str]]
 
 
-def test_writes_the_shortest_text(tmp_path: Path) -> None:
-    path = tmp_path / "data.txt"
-    X = [[0.1, 0.0, 1e22], [-0.0, np.nan, 0.0], [0.0, 0.0, 0.0]]
-    write_letor(path, X, [2, 0.5, 0], ["a", "a", "ä"], comments=["", "x # y", ""])
-    assert path.read_bytes().decode() == (
-        "2 qid:a 1:0.1 3:1e+22\n0.5 qid:a 1:-0 2:nan #x # y\n0 qid:ä\n"
-    )
-
-
-def test_writes_every_stored_entry_of_a_sparse_matrix_in_order(tmp_path: Path) -> None:
-    path = tmp_path / "data.txt"
-    X = sparse.csr_matrix(([3.0, 0.0, 1.0, 1.5], [4, 0, 2, 2], [0, 2, 4]), shape=(2, 6))
-    write_letor(path, X, [1, 0], [5, 5])
-    assert path.read_text() == "1 qid:5 1:0 5:3\n0 qid:5 3:2.5\n"
-    assert_same_bits(X.data, np.array([3.0, 0.0, 1.0, 1.5]))
-
-
 @pytest.mark.parametrize("kind", [sparse.coo_matrix, sparse.csc_array, sparse.lil_array])
 def test_writes_any_sparse_matrix(tmp_path: Path, kind: Callable[..., Any]) -> None:
     X = np.array([[0.0, 0.0, 2.0, 0.0], [0.5, 0.0, 3.0, 0.0]])
@@ -99,30 +82,3 @@ def test_what_is_written_is_read_back_bit_for_bit(
     np.testing.assert_array_equal(back[2], qid)
     assert back[2].dtype == qid.dtype
     assert back[3] == comments
-
-
-GOOD: dict[str, Any] = {"X": [[1.0], [2.0]], "y": [1, 0], "qid": [1, 1]}
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"X": [[1.0], [np.inf]]}, r"X must be finite or NaN, got inf"),
-        ({"X": sparse.csr_array([[1.0], [-np.inf]])}, r"X must be .* got -inf"),
-        ({"X": [["1"], ["2"]]}, "X must hold numbers.* arrays of bytes.strings"),
-        ({"X": [[-(2**63)], [0]]}, r"X must hold integers .* got 9223372036854775808"),
-        ({"y": [1, np.nan]}, r"y must be finite, got nan in row 1"),
-        ({"qid": [True, True]}, r"qid must hold integers or strings, got True"),
-        ({"qid": ["a", ""]}, r"qid must hold .* got '' in row 1"),
-        ({"qid": ["a#", "a"]}, r"qid must hold .* got 'a#' in row 0"),
-        ({"qid": ["a\n", "a"]}, r"qid must hold .* got 'a\\n' in row 0"),
-        ({"comments": ["x\ny", ""]}, r"comments must hold one line .* 'x\\ny' in row 0"),
-    ],
-)
-def test_refuses_what_would_not_be_read_back_and_writes_nothing(
-    tmp_path: Path, change: dict[str, Any], match: str
-) -> None:
-    path = tmp_path / "data.txt"
-    with pytest.raises((TypeError, ValueError), match=match):
-        write_letor(path, **(GOOD | change))
-    assert not path.exists()

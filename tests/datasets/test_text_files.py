@@ -58,15 +58,6 @@ def test_other_encodings_are_named(name: str, encoding: str, tmp_path: Path) -> 
         read(path)
 
 
-@pytest.mark.parametrize("name", ["run.txt", "qrels.txt", "names.txt"])
-def test_text_in_latin_1_is_named(name: str, tmp_path: Path) -> None:
-    read, text = READERS[name]
-    path = tmp_path / name
-    path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(ValueError, match=rf"{name}.*UTF-8"):
-        read(path)
-
-
 # --- Whole or not at all ----------------------------------------------------------------------
 
 N = 2000
@@ -137,16 +128,6 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
     assert target.read_text() == "new"
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert os.listdir(tmp_path / "far") == ["target"]
-
-
-@pytest.mark.parametrize("place", ["none/file", "."])
-def test_the_error_names_what_was_asked_for(place: str, tmp_path: Path) -> None:
-    """And no temporary file."""
-    path = tmp_path / place
-    with pytest.raises(OSError) as info, replaced(path):  # noqa: PT011 (of two kinds)
-        pass
-    assert info.value.filename == str(path)
-    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")

@@ -8,11 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gbrank import Queries, get_objective
 from gbrank.numerics import gauss_transform as boxes
-from gbrank.objectives.smoothrank import MOST_NEIGHBOURS
 from lists import LABELS, SCORES, gradients, long_ones, make_labels, make_scores, runner
-from reference import assert_same_bits
 
 Vector = NDArray[np.float64]
 NAMES = [
@@ -82,20 +79,6 @@ def test_tied_scores_do_not_move() -> None:
     )
     assert (gradient == 0).all()
     assert (curvature > 0).all()
-
-
-def test_which_lists_are_boxed() -> None:
-    """Those whose documents have many neighbours, however long they are."""
-    rng = np.random.default_rng(3)
-    labels, scores = rng.integers(0, 5, 600).astype(float), rng.normal(size=600)
-    bound = get_objective("smooth:ndcg").bind(labels, Queries.from_sizes([600]))
-    for sigma, direct in ((1e-4, True), (1.0, False)):
-        expected = gradients("smooth:ndcg", labels, scores, sigma, direct)[0]
-        assert_same_bits(bound.gradients(scores, sigma)[0], expected)
-    few = MOST_NEIGHBOURS
-    short = get_objective("smooth:ndcg").bind(labels[:few], Queries.from_sizes([few]))
-    expected = gradients("smooth:ndcg", labels[:few], scores[:few], 1.0, True)[0]
-    assert_same_bits(short.gradients(scores[:few], 1.0)[0], expected)
 
 
 def test_tables() -> None:

@@ -12,8 +12,7 @@ from plain_trees import PLAIN
 from scipy.special import expit
 
 import gbrank
-from compiling import asked_for
-from gbrank import DCG, NDCG, LambdaRank, Queries, RankNet, get_objective
+from gbrank import DCG, NDCG, LambdaRank, Queries, get_objective
 from gbrank.objectives import approxrank, lambdarank
 from lists import (
     LABELS,
@@ -193,15 +192,6 @@ def test_what_can_be_swept(objective: Any, swept: bool) -> None:
     sizes = [lambdarank.LONGEST_DIRECT, lambdarank.LONGEST_DIRECT + 1, 5000]
     program = objective.program(np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes))
     assert program.others.tolist() == [False, swept, swept]
-
-
-@pytest.mark.parametrize("more", [0, 1])
-def test_sweeps_are_compiled_for_long_lists_only(more: int) -> None:
-    """They take most of the time."""
-    sizes = [3, lambdarank.LONGEST_DIRECT + more]
-    bound = RankNet().bind(np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes))
-    loops = [function.__name__ for _, _, function in asked_for(bound.runner)]
-    assert loops == ["direct_pairs_loop", *["swept_pairs_loop"] * more]
 
 
 @pytest.mark.parametrize("name", ["pairwise", "kendall"])
