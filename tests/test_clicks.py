@@ -125,14 +125,6 @@ def test_what_has_no_weight_is_not_there() -> None:
     assert lonely.group == [0, 0, 1]
 
 
-def test_documents_of_any_type() -> None:
-    """1 and "1" are two documents; None is none."""
-    report = position_report([1, "1", ("a", 1)], [1, 1, 2], [0, 1, 1])
-    assert report.documents == 3
-    with pytest.raises(ValueError, match="documents must not be missing, got None in row 0"):
-        position_report([None, "a"], [1, 2], [0, 1])
-
-
 # --- Labels ------------------------------------------------------------------------------------
 
 
@@ -169,25 +161,6 @@ def test_a_prior_that_is_fitted_shrinks_by_hand() -> None:
     worth = (clicked + 1 / variance) / (expected + 1 / variance)
     assert_allclose(2 ** found["label"] - 1, worth)
     assert_allclose(found["weight"], expected / (expected + 1 / variance))
-
-
-def test_a_missing_query_is_a_query() -> None:
-    """Of its documents each has an attention, and a label, of its own."""
-    log, _ = impressions(n_sessions=20)
-    missing = log.assign(query=log["query"].where(log["query"] > 20))
-    found, expected = (clicks_to_labels(own) for own in (missing, log))
-    assert_allclose(found["label"], expected["label"])
-
-
-def test_ids_that_are_categories() -> None:
-    """Only documents that were shown for a query have a row."""
-    shown = np.arange(24) // 3 % 4
-    place = np.tile([1, 2, 3], 8)
-    columns = {"query": shown, "document": shown * 10 + place, "position": place}
-    log = pd.DataFrame({**columns, "click": np.arange(24) % 2})
-    found = clicks_to_labels(log.astype({"query": "category", "document": "category"}))
-    assert len(found) == 12
-    np.testing.assert_array_equal(found["label"], clicks_to_labels(log)["label"])
 
 
 def test_many_positions_share_places_far_down() -> None:

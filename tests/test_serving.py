@@ -126,31 +126,6 @@ def test_threads_share_a_predictor() -> None:
         assert all(map(np.array_equal, alone, together))
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
-    """With what lacks, and in whose words."""
-    numbers = FRAME[["bm25", "price", "age"]]
-    ranker = small("lightgbm", init=pretrained("xgboost")).fit(numbers, Y, qid=QID)
-    ranker.save(tmp_path)
-    with pytest.raises(ValueError, match=r"'price' in every mapping.*row 1 lacks it"):
-        load_predictor(tmp_path).predict([DOCUMENTS[0], {"bm25": 1.0, "age": 2.0}])
-    ranker.init_.save(tmp_path)
-    with pytest.raises(ValueError, match="path must hold a ranker of gbrank for a predictor"):
-        load_predictor(tmp_path)
-    (tmp_path / "gbrank.json").write_text("{}")
-    with pytest.raises(ValueError, match="has format None"):
-        load_predictor(tmp_path)
-
-
-def test_categories_of_a_booster_are_its_own() -> None:
-    """It has a table of words that the folder does not."""
-    words = FRAME[["bm25"]].assign(brand=pd.Categorical(np.where(X[:, 0] > 0, "a", "b")))
-    sizes = np.unique(QID, return_counts=True)[1]
-    booster = lgb.LGBMRanker(n_estimators=2, verbosity=-1).fit(words, Y, group=sizes)
-    ranker = small("lightgbm", init=booster).fit(words, Y, qid=QID)
-    with pytest.raises(ValueError, match="init must have no categories of its own"):
-        ranker.predictor()
-
-
 def listed_packages() -> dict[str, list[str]]:
     """Return the packages that the page says suffice, as they are imported, by booster."""
     found = re.findall(r"pip install --no-deps (.+)", PAGE.read_text(encoding="utf-8"))

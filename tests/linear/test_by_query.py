@@ -66,16 +66,6 @@ def test_scale_and_origin_of_a_query_do_not_matter() -> None:
     assert_allclose(ranker.predict(HOLES[shuffled], QID[shuffled]), scores[shuffled], atol=1e-9)
 
 
-def test_predictions_need_the_queries() -> None:
-    """The error says how to pass them; without z-scores they change nothing."""
-    with pytest.raises(ValueError, match=r"qid must say .* by_query is set; or pass group="):
-        fit().predict(HOLES)
-    plain = LinearRanker(n_steps=3, n_jobs=1).fit(X, Y, qid=QID)
-    assert_array_equal(plain.predict(X, QID), plain.predict(X))
-    with pytest.raises(ValueError, match=r"LinearRanker\(by_query=True\) ranks what is missing"):
-        plain.predict(HOLES)
-
-
 def test_whoever_judges_passes_the_queries(tmp_path: Path) -> None:
     """score, rank, comparisons, cross-validation, saved and pickled rankers."""
     ranker = fit()

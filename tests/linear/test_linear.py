@@ -260,26 +260,3 @@ def test_two_queries_by_hand() -> None:
         ranker.fit(pairs, [1, 0, 1, 0], qid=["a", "a", "b", "b"], sample_weight=weights)
         seen.add(str([round(float(value), 12) for value in ranker.coef_]))
     assert seen == set(expected)
-
-
-@pytest.mark.parametrize("objective", ["approx:ndcg", "lambda:map", "ranknet+listmle", squared])
-def test_any_objective_learns_by_stochastic_gradient(objective: Any) -> None:
-    """Gradients are all it needs."""
-    ranker = make(objective, solver="sgd", init="zero", n_steps=30)
-    assert ranker.fit(X, Y, qid=QID).score(*HELD_OUT) > 0.5
-    assert not ranker.init_coef_.any()
-
-
-# --- Saved models -----------------------------------------------------------------------------
-
-
-def test_sgd_knows_the_number_of_its_steps() -> None:
-    """The weights of a mixture are schedules over them: first one objective, then the other."""
-    X, y, qid = make_cubic(8, n_documents=6, n_features=3, random_state=0)
-    found = []
-    for first, second in (("listnet", "ranknet"), ("ranknet", "listnet")):
-        mixture = f"linear(1,0)*{first}+linear(0,1)*{second}"
-        made = LinearRanker(mixture, solver="sgd", n_steps=2, init="zero", random_state=0)
-        found.append(made.fit(X, y, qid=qid).coef_)
-    assert np.isfinite(found).all()
-    assert (found[0] != found[1]).any()

@@ -19,9 +19,7 @@ from sklearn.pipeline import make_pipeline
 from gbrank import (
     AP,
     NDCG,
-    GBRanker,
     LinearRanker,
-    SLAMPerceptron,
     SmoothRank,
     load_ranker,
     make_cubic,
@@ -98,20 +96,6 @@ def test_weights() -> None:
     make(solver="sgd", n_steps=2).fit(X, Y, qid=QID, sample_weight=WEIGHTS)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_missing_values_are_refused(sparse: bool) -> None:
-    """In fit, in validation data, and in predict; the message says where."""
-    holes = np.abs(X) + 1
-    holes[7, 2] = np.nan
-    holes = sp.csr_matrix(holes) if sparse else holes
-    with pytest.raises(ValueError, match=r"^X must not hold NaN.*row 7, column 2"):
-        make().fit(holes, Y, qid=QID)
-    with pytest.raises(ValueError, match=r"^eval_set\[0\]: X must not hold NaN.*row 7"):
-        make().fit(X, Y, qid=QID, eval_set=[(holes, Y)], eval_qid=[QID])
-    with pytest.raises(ValueError, match=r"^X must not hold NaN.*row 7"):
-        fit(n_steps=1).predict(holes)
-
-
 # --- Bad input --------------------------------------------------------------------------------
 
 
@@ -169,20 +153,6 @@ def test_the_same_ranker(tmp_path: Path) -> None:
         assert loaded.score(frame, Y, QID) == ranker.score(frame, Y, QID)
         assert loaded.feature_names_in_.tolist() == list("abcde")
         assert_array_equal(loaded.fit(frame, Y, qid=QID).coef_, ranker.coef_)
-
-
-@pytest.mark.slow
-def test_models_of_another_class(tmp_path: Path) -> None:
-    """Each class names the other."""
-    rankers = [GBRanker(n_estimators=2, n_jobs=1), make("regression"), SLAMPerceptron()]
-    for ranker in rankers:
-        name = type(ranker).__name__
-        ranker.fit(X, Y, qid=QID).save(tmp_path / name)
-        assert type(load_ranker(tmp_path / name)) is type(ranker)
-        for other in {*map(type, rankers)} - {type(ranker)}:
-            message = rf"gbrank\.json holds a {name}: load it by {name}\.load, not {other.__name__}"
-            with pytest.raises(ValueError, match=message):
-                other.load(tmp_path / name)
 
 
 def test_damage(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """SLAMPerceptron: rounds by hand, invariance to scale, and the bounds on the cumulative loss."""
 
-import pickle
 from math import log2
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from slam_weights import weights
 
 from gbrank import AP, NDCG, SLAM, Queries, SLAMPerceptron, make_cubic
@@ -139,16 +135,6 @@ def test_loss_stops_growing_where_a_margin_exists(measure: Any, seed: int) -> No
     assert total[-1] - total[999] <= 0.01 * total[999]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
-def test_loss_stops_growing_where_the_margin_is_narrow(seed: int) -> None:
-    """There one query does not teach it all: dozens of rounds err before the weights are right."""
-    rows, labels, qid = narrow(2000, seed)
-    total = SLAMPerceptron().fit(rows, labels, qid=qid).cumulative_loss_
-    assert np.count_nonzero(np.diff(total)) > 20
-    assert total[-1] - total[999] <= 0.01 * total[999]
-
-
 @pytest.mark.parametrize("measure", ["ndcg", "ndcg@5", AP(threshold=3)])
 @pytest.mark.parametrize("eta", [0.01, 0.3])
 def test_regret(measure: Any, eta: float) -> None:
@@ -195,19 +181,6 @@ def test_streams() -> None:
     assert_array_equal(whole.fit(X, Y, qid=QID).coef_, ranker.coef_)
 
 
-def test_saved_in_between(tmp_path: Path) -> None:
-    """A loaded perceptron learns on, with the same bits."""
-    early = QID < 20
-    ranker = SLAMPerceptron(NDCG(k=3), margin=0.5).fit(X[early], Y[early], qid=QID[early])
-    ranker.save(tmp_path)
-    for loaded in (SLAMPerceptron.load(tmp_path), pickle.loads(pickle.dumps(ranker))):
-        loaded.partial_fit(X[~early], Y[~early], qid=QID[~early])
-        whole = clone(ranker).fit(X, Y, qid=QID)
-        assert_array_equal(loaded.coef_, whole.coef_)
-        assert_allclose(loaded.cumulative_loss_, whole.cumulative_loss_, rtol=1e-13)
-        assert loaded.score(X, Y, QID) == whole.score(X, Y, QID)
-
-
 def test_forms_of_data() -> None:
     """Sparse, in a frame, rows of a query apart: the same weights."""
     expected = SLAMPerceptron().fit(X, Y, qid=QID).coef_
@@ -218,21 +191,3 @@ def test_forms_of_data() -> None:
         (X[apart], Y[apart], QID[apart]),
     ):
         assert_allclose(SLAMPerceptron().fit(rows, labels, qid=qid).coef_, expected, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("params", "changed", "message"),
-    [
-        ({"measure": "err"}, {}, r"measure must be NDCG or AP"),
-        ({}, {"y": -Y}, r"y must be at least 0"),
-        ({}, {"X": np.where(X > 0.99, np.nan, X)}, r"X must not hold NaN"),
-    ],
-)
-def test_bad_input(params: dict[str, Any], changed: dict[str, Any], message: str) -> None:
-    """Named; nothing has been learnt then."""
-    ranker = SLAMPerceptron(**params)
-    arguments = {"X": X, "y": Y, "qid": QID, **changed}
-    with pytest.raises(ValueError, match=message):
-        ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments)
-    with pytest.raises(NotFittedError):
-        ranker.predict(X)

@@ -61,12 +61,6 @@ def value_of(name: str, written: Written, k: int | None = None) -> reference.Val
 # --- The exact measure ------------------------------------------------------------------------
 
 
-def test_by_hand() -> None:
-    """Three documents: 2/3, 1/3, 0."""
-    assert DCG(discount="linear", gain="linear")([5, 2, 7], [3, 2, 1]) == pytest.approx(4)
-    assert DCG(k=1, discount="linear")([1, 1, 1], [3, 2, 1]) == pytest.approx(2 / 3)
-
-
 @every_case
 @pytest.mark.parametrize("k", [None, 4])
 def test_queries_of_different_lengths(discount: Any, written: Written, k: int | None) -> None:
@@ -133,42 +127,3 @@ def test_strings(text: str, expected: Any) -> None:
         TieRank(DCG(discount=expected)),
     )
     assert mixture.weights == (1, 0.25)
-
-
-def test_names_are_short() -> None:
-    """As progress bars and tables of results show them."""
-    measure = NDCG(k=10, gain="linear", discount=geometric_discount(0.5))
-    assert str(measure) == "ndcg@10(gain='linear',discount=geometric_discount(p=0.5))"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("geometric(0.5)", "unknown function 'geometric'. Known: geometric_discount"),
-        ("liner", "unknown discount 'liner'. Did you mean 'linear'"),
-        ("geometric_discount(1.5)", "p must be .* below 1, got 1.5"),
-        ("geometric_discount(half)", "p must be a number .* got 'half'"),
-        ("geometric_discount()", "p"),
-        ("geometric_discount(0.5", "must have options like"),
-        ("geometric_discount(1)", "p must be a number above 0 and below 1, got 1"),
-        ("geometric_discount((lambda r: r)(1))", "is no value"),
-        ("geometric_discount(os.getcwd())", "is no value"),
-    ],
-)
-def test_bad_strings(text: str, message: str) -> None:
-    """Always a ValueError that says what is wrong; nothing is evaluated."""
-    with pytest.raises(ValueError, match=message):
-        get_measure(f"ndcg(discount={text})")
-    with pytest.raises(ValueError, match=message):
-        get_objective(f"approx:ndcg(discount={text})")
-
-
-def test_bad_functions() -> None:
-    """A function is checked for as many ranks as the longest query has."""
-    growing: Any = lambda ranks: np.where(ranks > 2, 1.0, 0.5)  # noqa: E731
-    measure = DCG(discount=growing)
-    measure.per_query([1, 0], [1, 2])
-    with pytest.raises(ValueError, match="must not grow with the rank"):
-        measure.per_query([1, 0, 1, 0, 1], [1, 2, 3, 4, 5], group=[3, 2])
-    with pytest.raises(ValueError, match="finite value ≥ 0 for every rank"):
-        DCG(discount=lambda ranks: -ranks)([1, 0], [1, 2])

@@ -5,20 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 
 from gbrank import (
     DCG,
     NDCG,
     XENDCG,
     GainRegression,
-    NoisyLambdaRank,
     Queries,
     get_measure,
     get_objective,
 )
-from gbrank.measures.gains import gain_values
-from gbrank.schedules import geometric
 
 TABLE = (0, 1, 3, 7.5)
 
@@ -37,22 +33,6 @@ def test_tables_of_gains(make: Any, table: Any) -> None:
         assert made([3, 0], [1.0, 0.0]) == 7.5
 
 
-def test_gains_that_are_none() -> None:
-    """An empty table; a function of other labels than numbers."""
-    with pytest.raises(ValueError, match=r"^gain must hold a gain for each label from 0 on, got"):
-        NDCG(gain=[])
-    with pytest.raises(ValueError, match=r"^what gain returns must have one dimension"):
-        NDCG(gain=lambda labels: "x")([1, 0], [1.0, 0.0])
-
-
-def test_numbers_of_numpy_are_written_as_python_writes_them() -> None:
-    """So that the text is read back, and means the same."""
-    objective = NoisyLambdaRank(NDCG(k=np.int64(5)), seed=np.int64(3), draws=np.int32(4))
-    assert str(objective) == "noisy(draws=4,seed=3):ndcg@5"
-    assert get_objective(str(objective)) == objective
-    assert repr(geometric(np.float64(1), np.float32(0.5))) == "geometric(start=1.0, stop=0.5)"
-
-
 @pytest.mark.parametrize("name", ["ndcg", "dcg@3", "lambda:ndcg", "xendcg", "regression"])
 @pytest.mark.parametrize("largest", [31.5, 273.4])
 def test_amounts_are_too_large_for_exponential_gains(name: str, largest: float) -> None:
@@ -67,8 +47,3 @@ def test_amounts_are_too_large_for_exponential_gains(name: str, largest: float) 
         get(name).bind([31.0, 12.0, 0.0], queries)
         option = "(gain=linear)"
         get(f"{name.partition('@')[0]}{option}").bind(labels, queries)
-
-
-def test_exponential_gains_by_hand() -> None:
-    """2^y − 1, up to the largest label without a warning."""
-    assert_array_equal(gain_values("exp2", np.array([0.0, 2.0, 31.0])), [0, 3, 2.0**31 - 1])

@@ -42,18 +42,6 @@ def test_strings(text: str, measure: Any, canonical: str) -> None:
     assert str(measure) == canonical
 
 
-def test_names_as_they_were_asked() -> None:
-    """Results, hooks, comparisons and copies keep the alias; options are written one way."""
-    assert str(pickle.loads(pickle.dumps(gbrank.get_measure("p(k=5,ties='average')")))) == "p@5"
-    ranker = gbrank.GBRanker("lambda:map", n_estimators=1, eval_metric=["mrr", AP()], n_jobs=1)
-    X, y, qid = gbrank.make_cubic(9, n_documents=10, n_features=3, random_state=0)
-    ranker.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
-    assert list(ranker.evals_result_["valid_0"]) == ["mrr", "ap"]
-    assert gbrank.get_objective("lambda:map") == gbrank.get_objective("lambda:ap")
-    reported = gbrank.lightgbm_feval("map", "p@5")(y, y, None, [10] * 9)
-    assert [name for name, *_ in reported] == ["map", "p@5"]
-
-
 PARAMETERS: dict[str, st.SearchStrategy[Any]] = {
     "k": st.one_of(st.none(), st.integers(1, 1000)),
     "gain": st.one_of(st.sampled_from(["exp2", "linear"]), st.just((0, 1, 3.5, 7))),
@@ -85,18 +73,3 @@ def test_round_trips(name: str, data: st.DataObject) -> None:
         assert copy == measure
         assert hash(copy) == hash(measure)
         assert type(copy) is kind
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        *((f"ndcg@{k}", "k") for k in ("0", "-1", "x", "", "2.5")),
-        ("wta@3", "wta"),
-        ("ndgc@10", "ndcg"),
-        ("nonsense", "(?s)ap.*rbp.*wta"),
-    ],
-)
-def test_bad_strings(text: str, message: str) -> None:
-    """Nothing is guessed; for an unknown name there is the nearest, and a list of all."""
-    with pytest.raises(ValueError, match=message):
-        gbrank.get_measure(text)

@@ -85,8 +85,3 @@ def test_what_is_wrong_is_named(objective: Any, check: str) -> None:
     """The message has the check, its error, sigma and query."""
     with pytest.raises(AssertionError, match=rf"{check}\? no, error .* at sigma .* in query \d"):
         check_gradient(objective)
-
-
-def test_labels_that_objectives_want() -> None:
-    """Of relevant and irrelevant documents only."""
-    assert all(outcome.passed for outcome in check_gradient("lambda:map", labels=[0, 1]).outcomes)

@@ -1,8 +1,5 @@
 """Objectives that users write: plain Python functions and compiled ones."""
 
-import re
-from typing import Any
-
 import lightgbm as lgb
 import numba
 import numpy as np
@@ -162,65 +159,3 @@ def test_wrong_returns(compiled: bool, wrong: str) -> None:
     bound = custom(wrong_by_sigma, compiled).bind([1, 0, 2], Queries.from_qid(["b", "b", "b"]))
     with pytest.raises((ValueError, RuntimeError), match=WRONG[wrong]):
         bound.gradients([1.0, 2.0, 3.0], 1.0 + list(WRONG).index(wrong))
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("part", [0, 1, 2])
-@pytest.mark.parametrize("wrong", [1j, 10**400, "much"])
-def test_no_part_of_a_number_is_dropped(part: int, wrong: Any) -> None:
-    """What float64 cannot hold is refused, in each place."""
-
-    def odd(scores: Any, labels: Any, sigma: float) -> Any:
-        given: list[Any] = [0.0, np.ones(2), np.ones(2)]
-        given[part] = [wrong, wrong] if part else wrong
-        return given
-
-    bound = custom_objective(odd).bind([1, 0], Queries.from_sizes([2]))
-    with pytest.raises(TypeError, match=r"odd must return .* a number and two arrays, got \["):
-        bound.gradients([0.0, 1.0])
-
-
-def of_lightgbm(preds: Any, train_data: Any) -> Any:
-    """Return the derivatives of squared loss, as `lgb.train` and `xgb.train` ask for them."""
-    labels = train_data.get_label() if hasattr(train_data, "get_label") else train_data
-    return preds - labels, np.ones_like(preds)
-
-
-def of_scikit_learn(y_true: Any, y_pred: Any) -> Any:
-    """Return them as LGBMRanker asks for them."""
-    return y_pred - y_true, np.ones_like(y_pred)
-
-
-def with_weight(y_true: Any, y_pred: Any, weight: Any, group: Any) -> Any:
-    """Return them with weights, of which there are none, and the sizes of queries: one here."""
-    assert weight is None
-    assert group == [len(y_true)]
-    return of_scikit_learn(y_true, y_pred)
-
-
-@pytest.mark.parametrize("function", [of_lightgbm, of_scikit_learn, with_weight])
-def test_functions_for_other_libraries(function: Any) -> None:
-    """The error says how to pass them, as code that does it."""
-    X, y, qid = make_cubic(5, n_documents=10, random_state=0)
-    message = r"got \w+\(.*\)\. One for LightGBM or XGBoost is passed as (lambda .*\)\)), which"
-    with pytest.raises(TypeError, match=message) as caught:
-        GBRanker(function).fit(X, y, qid=qid)
-    code = re.search(message, str(caught.value))[1]  # type: ignore[index]
-    bound = custom_objective(eval(code, {function.__name__: function})).bind(
-        y, Queries.from_qid(qid)
-    )
-    gradient, curvature = bound.gradients(np.zeros(len(y)))
-    assert_allclose(gradient, -y)
-    assert_allclose(curvature, 1.0)
-
-
-def test_functions_of_other_arguments() -> None:
-    """One that takes three may take more; others are refused before they are called."""
-
-    def taken(*values: Any) -> Any:
-        return 0.0, values[0] - values[1], np.ones_like(values[0])
-
-    assert custom_objective(taken).function is taken
-    for wrong in (lambda scores: scores, numba.njit(lambda a, b: a), lambda a, *, b: a):
-        with pytest.raises(TypeError, match="must be a function of one query"):
-            custom_objective(wrong)

@@ -271,17 +271,6 @@ def test_lemma_1_of_smoothrank(scale: float) -> None:
         assert scaled == pytest.approx(bound.loss(SCORES, sigma), rel=1e-10)
 
 
-@pytest.mark.parametrize("measure", ["ndcg", "ap", "err"])
-def test_slope_of_smoothrank_where_unequal_gains_tie(measure: str) -> None:
-    """It is the limit from the side where the larger gain is first, and not that from the other."""
-    bound = get_objective(f"smooth:{measure}").bind([0, 2, 1], Queries.from_sizes([3]))
-    scores, second = np.array([1.0, 1.0, 0.2]), np.array([0.0, 1.0, 0.0])
-    tied = bound.gradients(scores, 0.5)[0]
-    above, below = (bound.gradients(scores + step * second, 0.5)[0] for step in (1e-9, -1e-9))
-    assert tied == pytest.approx(above, abs=1e-7)
-    assert np.abs(tied - below).max() > 0.005
-
-
 @pytest.mark.parametrize("name", CURVATURES)
 def test_curvature(name: str) -> None:
     """At a width below, of about, and above the scores' spread."""

@@ -1,7 +1,6 @@
 """Mixtures, of fixed weights and of weights that are schedules."""
 
 import pickle
-from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
@@ -19,7 +18,6 @@ from gbrank import (
     SLAM,
     ApproxRank,
     GainRegression,
-    GBRanker,
     LambdaRank,
     ListMLE,
     ListNet,
@@ -39,7 +37,6 @@ from gbrank.schedules import constant, join, linear, staircase
 Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)
 SIZES = np.full(20, 10)
-ROUNDS = 6
 SWITCH = (join([1, 0], [3]), join([0, 1], [3]))
 FROM_ONE_TO_THE_OTHER = (linear(1, 0), linear(0, 1))
 
@@ -144,19 +141,6 @@ def test_the_number_of_rounds_reaches_all_parts() -> None:
 # --- What it must not be ----------------------------------------------------------------------
 
 
-def test_weight_two_is_the_query_twice() -> None:
-    """In gradient and curvature, up to rounding: the mean curvature is weighted too."""
-    rng = np.random.default_rng(0)
-    y, scores = rng.integers(0, 3, 60).astype(float), rng.normal(size=60)
-    objective = get_objective("0.7*tie:ndcg@10+0.3*listmle")
-    once = objective.bind(y, Queries.from_sizes([20, 40]), query_weight=[2.0, 1.0])
-    rows = np.append(np.arange(60), np.arange(20))
-    twice = objective.bind(y[rows], Queries.from_sizes([20, 40, 20]))
-    weights = np.repeat([2.0, 1.0], [20, 40])
-    for one, other in zip(once.gradients(scores), twice.gradients(scores[rows]), strict=True):
-        assert_allclose(one, weights * other[:60], rtol=1e-9)
-
-
 @pytest.mark.parametrize("weight", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("silent", ["ranksvm", "lambda:ap(threshold=9)"])
 def test_what_has_no_curvature_has_no_say(silent: str, weight: float) -> None:
@@ -183,34 +167,6 @@ def test_the_number_of_rounds_must_be_known() -> None:
     with pytest.raises(ValueError, match="pass rounds="):
         lgb.train({"objective": lightgbm_fobj(mixture), "verbose": -1},
                   lgb.Dataset(X, Y, group=SIZES), 2)  # fmt: skip
-
-
-def test_unknown_rounds_are_checked_when_they_come() -> None:
-    """A function that leaves the range late, where nobody said how many rounds there are."""
-    data = reference.Data(47)
-    bound = bind(Mixture([RankNet(), ListMLE()], [1, lambda round, _: 1 - round / 4]), data)
-    bound.gradients(data.scores, round=4)
-    with pytest.raises(ValueError, match="weight in round 5 must be"):
-        bound.gradients(data.scores, round=5)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("ranknet+linaer(0,1)*listmle", "unknown function 'linaer'. Did you mean 'linear'"),
-        ("ranknet+linear(0)*listmle", "weight must be a number or a schedule .*stop"),
-        ("ranknet+linear(0,1,unit='spread')*listmle", "weight must have the unit 'absolute'"),
-        ("-1*ranknet+listmle", "weight must be a number of at least 0, got -1"),
-        ("ranknet+linear(0,1)*", "unknown objective ''"),
-        ("ranknet+linear(0,1)*linear(0,1)*listmle", "weight must be"),
-        ("ranknet+(lambda:ap+listmle)", "objectives must not hold mixtures"),
-        ("(ranknet", r"unknown objective '\(ranknet'"),
-    ],
-)
-def test_bad_strings(text: str, message: str) -> None:
-    """Always a ValueError that names the trouble."""
-    with pytest.raises(ValueError, match=message):
-        get_objective(text)
 
 
 # --- Values -----------------------------------------------------------------------------------
@@ -278,15 +234,3 @@ def test_hooks_pass_on_rounds(booster: str) -> None:
     assert seen[-4:] == [(round, 9) for round in range(4)]
     with pytest.raises(ValueError, match=r"round is not known.*at_round"):
         hook.derivatives(hook.bind(Y, Queries.from_sizes(SIZES)), np.zeros(200), None)
-
-
-@both
-def test_annealed_discount(booster: str, tmp_path: Path) -> None:
-    """From a string; GBRanker knows its rounds, and saves what it was given."""
-    text = "linear(1,0)*approx:ndcg(discount=linear)+linear(1,2)*approx:ndcg"
-    options: Any = {"booster": booster, "n_estimators": ROUNDS, "n_jobs": 1, "random_state": 0}
-    ranker = GBRanker(get_objective(text), **options).fit(X, Y, qid=QID)
-    ranker.save(tmp_path)
-    again = GBRanker.load(tmp_path)
-    assert get_objective(again.objective) == get_objective(text)
-    assert_array_equal(again.fit(X, Y, qid=QID).predict(X), ranker.predict(X))

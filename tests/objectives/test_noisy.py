@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rankings import chance_of, drawn
 
 import reference
-from gbrank import AP, DCG, ERR, NDCG, RR, LambdaRank, NoisyLambdaRank, Queries, get_objective
+from gbrank import AP, DCG, ERR, NDCG, RR, LambdaRank, NoisyLambdaRank, Queries
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
@@ -160,11 +160,3 @@ def test_draws() -> None:
         )
     )  # fmt: skip
     assert all((other != first).any() for other in others)
-
-
-def test_strings_and_errors() -> None:
-    """It has a string, and names what it cannot take."""
-    assert get_objective("noisy(draws=4):map") == NoisyLambdaRank(AP(), draws=4)
-    for option, value in (("draws", 0), ("truncation", 0), ("seed", 0.5)):
-        with pytest.raises((TypeError, ValueError), match=option):
-            NoisyLambdaRank(**{option: value})

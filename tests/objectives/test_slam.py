@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from slam_weights import weights
 
 import reference
-from gbrank import AP, NDCG, Queries, get_objective
+from gbrank import AP, NDCG, Queries
 from gbrank.objectives.objective import BoundObjective
 from gbrank.objectives.slam import SLAM
 
@@ -115,17 +115,6 @@ def test_narrow_smoothing_is_exact(measure: Any, query: reference.Query) -> None
     assert_allclose(smooth.gradients(apart, 1e-3)[0], exact.gradients(apart)[0], atol=1e-12)
 
 
-def test_gradient_by_hand() -> None:
-    """Weights 1/2 each; the first relevant document is 0.5 above the best other, the last below."""
-    bound = bind("ap", [1, 0, 0, 1], smooth=False)
-    gradient, curvature = bound.gradients([1.5, 1.0, 0.5, 0.0])
-    assert_array_equal(gradient, [-0.5, 1, 0, -0.5])
-    assert_array_equal(curvature[[0, 1, 3]], [0.5, 1, 0.5])
-    assert_array_equal(bound.loss([1.5, 1.0, 0.5, 0.0]), [0.5 * 0.5 + 0.5 * 2])
-    assert_array_equal(bound.gradients([2.0, 1.0, 0.5, 3.0])[0], [-0.25, 0.25, 0, 0])  # a kink
-    assert_array_equal(bound.gradients([9.0, 1.0, 0.5, 3.0])[0], 0)
-
-
 def losses_of_orders(m: int, n_relevant: int) -> dict[frozenset[int], float]:
     """Return the largest 1 − AP by which relevant documents stand below an irrelevant one."""
     found: dict[frozenset[int], float] = {}
@@ -197,17 +186,3 @@ def test_weights_document_by_document() -> None:
     assert_allclose(bound.loss(np.zeros(8)), [2 / 9 + 2 / 12 + 2 / 15, 1 / 4 + 1 / 6])
     scores = np.array([5.0, 0.0, 2.0, 9.0, 0.5, -1.0, 3.0, 1.5])
     assert_allclose(bound.loss(scores), [2.5 * 2 / 12 + 1.5 * 2 / 15, 4 / 4])
-
-
-def test_cut_of_ap_changes_nothing() -> None:
-    """Every relevant document is worth the same, whatever k."""
-    scores = [0.3, 0.9, 0.5, 0.1]
-    expected = bind(AP(), [1, 0, 2, 0]).gradients(scores)
-    assert_array_equal(bind(AP(k=1), [1, 0, 2, 0]).gradients(scores), expected)
-
-
-def test_strings() -> None:
-    """Relaxation, options, measure."""
-    assert get_objective("slam") == SLAM(NDCG())
-    assert get_objective("slam:ndcg@10") == SLAM(NDCG(k=10))
-    assert get_objective("slam(smooth=False, margin=2):map") == SLAM(AP(), margin=2, smooth=False)

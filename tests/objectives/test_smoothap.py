@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import reference
-from gbrank import AP, Queries, SmoothAP, get_objective, list_measures
+from gbrank import AP, Queries, SmoothAP
 
 
 def written_out(
@@ -60,16 +60,3 @@ def test_limits(places: list[int], data: Any) -> None:
     constant = (relevant + 1) / (m + 1)
     assert -bind(labels).loss(places, 1e12)[0] == pytest.approx(constant, abs=1e-9)
     assert np.abs(bind(labels).gradients(places, 1e12)[0]).max() < 1e-12
-
-
-def test_name() -> None:
-    """SmoothRank's second smooth AP; its name in papers is no measure."""
-    assert get_objective("smooth:ap-ranks") == SmoothAP()
-    assert get_objective(str(SmoothAP(threshold=2))) == SmoothAP(threshold=2)
-    assert get_objective("smoothap(as_printed=True)") == SmoothAP(as_printed=True)
-    inner = SmoothAP()
-    assert get_objective("smooth:ap-ranks+listmle") == inner + get_objective("listmle")
-    assert "ap-ranks" not in [item.name for item in list_measures()]
-    for text in ("lambda:ap-ranks", "approx:ap-ranks"):
-        with pytest.raises(ValueError, match="unknown measure 'ap-ranks'"):
-            get_objective(text)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from cases import loop
-from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_measure, get_objective
+from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_measure
 from gbrank.engine.contract import Terms
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure
@@ -204,10 +204,3 @@ def test_tolerance_for_long_lists(measure: str, sigma: float) -> None:
     assert abs(rough.loss(s, sigma) - exact.loss(s, sigma))[0] <= 1e-4 * best
     off = np.abs(rough.gradients(s, sigma)[0] - exact.gradients(s, sigma)[0]).max()
     assert off * sigma <= 1e-4 * best
-
-
-def test_tolerance_in_words() -> None:
-    """The string has it, and what cannot be reached is refused."""
-    assert get_objective("soft(tolerance=0.001):ndcg") == SoftRank("ndcg", tolerance=1e-3)
-    with pytest.raises(ValueError, match=r"tolerance must be .* got 1e-12"):
-        SoftRank(tolerance=1e-12)

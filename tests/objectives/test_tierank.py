@@ -1,7 +1,6 @@
 """TieRank against the sum over all 2^m roundings."""
 
 import math
-import pickle
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
@@ -261,19 +260,6 @@ def test_documents_that_no_term_draws_have_no_unit_curvature(weight: str) -> Non
     assert not gradient[~drawn].any()
 
 
-def test_documents_that_no_term_judges_or_draws_have_no_curvature() -> None:
-    """One term draws, the other one has a label that some documents lack."""
-    labels, scores = np.repeat([0, 1], [8, 4]), np.linspace(-0.4, 0.4, 12)
-    margin = np.where(np.arange(12) % 3 == 0, np.arange(12.0), np.nan)
-    queries = ONE([12])
-    _, curvature = TieRank("ndcg", sample=2).bind(labels, queries).gradients(scores)
-    mixture = get_objective("tie(sample=2):ndcg+ranknet[margin]")
-    bound = mixture.bind(labels, queries, labels={"margin": margin})
-    expected = (curvature > 1e-301) | ~np.isnan(margin)
-    assert 0 < expected.sum() < 12
-    assert_array_equal(bound.gradients(scores)[1] > 0, expected)
-
-
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_leaves_are_means_over_drawn_documents(booster: str) -> None:
     """The first tree by hand: minus the rate times the mean gradient of a leaf's drawn ones."""
@@ -292,16 +278,3 @@ def test_leaves_are_means_over_drawn_documents(booster: str) -> None:
     means = np.bincount(leaves[drawn], gradient[drawn]) / np.bincount(leaves[drawn])
     assert len(means) > 3
     assert_allclose(scores, -0.5 * means[leaves], rtol=1e-4, atol=1e-9)
-
-
-def test_facts_say_when_it_is_random() -> None:
-    """Sampling is declared, also after a round trip."""
-    assert not TieRank().facts.stochastic
-    assert not TieRank().facts.draws_documents
-    sampled = get_objective("tie(sample=6):ndcg@10")
-    for objective in (sampled, pickle.loads(pickle.dumps(sampled)), get_objective(str(sampled))):
-        assert objective == TieRank("ndcg@10", sample=6)
-        assert objective.facts.stochastic
-        assert objective.facts.draws_documents
-        assert (objective + objective).facts.draws_documents
-        assert not (objective + RankNet()).facts.draws_documents
