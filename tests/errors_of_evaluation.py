@@ -6,6 +6,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("labels", "compare_scores({'a': y}, y, qid, judged_by=y, labels={'judge': y})"),
         ("y", "compare_scores({'a': y}, np.where(y > 1, y, np.nan), qid, judged_by=y)"),
         ("y", "compare_scores({'a': y}, y * np.nan, qid, judged_by=y)"),
+        ("y", "compare_scores({'a': y}, np.where(qid < 2, y, np.nan), qid, judged_by=y)"),
         ("metric",
          "compare_scores({'a': y}, y, qid, judged_by=y, labels={'m': y}, metric='ndcg[m]')"),
         ("judged_by",
@@ -14,7 +15,29 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Tuning": [
         ("ranker", "tune(X, y, qid=qid, ranker=LinearRanker())"),
+        ("ranker", "tune(X, y, qid=qid, ranker=GBRanker(init='zero'))"),
+        ("difference", "how_many_queries([0.1, 0.2], difference=0)"),
+        ("differences", "how_many_queries([0.1, np.nan])"),
         ("folds", "tune(X, y, qid=qid, folds=[(np.arange(50), np.arange(50, 75), [75])])"),
+    ],
+    "Exports and reports": [
+        ("ranker", "export_model(Ridge(), path, 'solr')"),
+        ("solr", "export_model(trained, path, 'solar')"),
+        ("opensearch:1.3", "export_model(trained, path, 'opensearch:1.3')"),
+        *(
+            ("feature_names", f"export_model(trained, path, 'solr', feature_names={names})")
+            for names in (["a"], ["a", "b", "a"], [1, 2, 3], {"z": "y"})
+        ),
+        ("feature_names", "export_model(trained, path, 'onnx', feature_names=['a', 'b', 'c'])"),
+        ("extractors", "export_model(trained, path, 'solr', extractors=[{}])"),
+        *(
+            (name, f"report(on_frame, frame, y, qid=qid, html=path, {name}={value})")
+            for name, value in (
+                ("by", "'size'"), ("by", "'nation'"), ("docid", 3), ("against", 3), ("train", "X"),
+            )
+        ),
+        ("names", "report(on_frame, frame, y, qid=qid, html=path, against=y, names=('a', 'a'))"),
+        ("html", "report(on_frame, frame, y, qid=qid, html=folder / 'no' / 'report.html')"),
     ],
     "Splits and scorers": [
         ("qid", "query_train_test_split(X, qid=[1] * 100)"),

@@ -131,6 +131,22 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("docid", "trained.explain_document(X, 'a', qid=qid, docid=['a', 'b'])"),
         ("name of one document", "trained.explain_document(X, 'a', qid=qid, docid=['a'] * 100)"),
     ],
+    "What fits and refits take": [
+        *(
+            (name,
+             f"GBRanker(n_estimators=2, n_jobs=1, booster_params={ {name: value} })"
+             ".fit(X, y, qid=qid).refit(X, y, qid=qid)")
+            for name, value in (("monotone_constraints", [1, 0, 0]), ("boosting", "dart"))
+        ),
+        ("positions", "trained.refit(X, y, qid=qid, position=y + 1)"),
+        ("init", "fit_with(init=lgb.LGBMClassifier(n_estimators=2, verbosity=-1).fit(X, y))"),
+        ("X", "GBRanker(init=trained.booster_).fit(X[:, :2], y, qid=qid)"),
+        ("'m'", "LinearRanker('ranknet[m]').fit(X, y, qid=qid)"),
+        ("'m'", "evaluation.make_scorer('ndcg[m]')(trained, X, y, qid)"),
+        ("Multiplier('ap', 0.5)",
+         "LinearRanker(Mixture([RankNet(), LambdaRank()], [1, Multiplier('ap', 0.5)]), "
+         "solver='sgd').fit(X, y, qid=qid)"),
+    ],
     "Names of other libraries": [
         ("colsample_bytree", "GBRanker().set_params(colsample_bytree=0.5)"),
         ("eval_at", "GBRanker(eval_at=5)"),
@@ -187,6 +203,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "LinearRanker().fit(np.where(X > 0, np.nan, X), y, qid=qid)"),
         ("X", "LinearRanker().fit(frame, y, qid=qid)"),
         ("qid", "LinearRanker(by_query=True, n_steps=1).fit(X, y, qid=qid).predict(X)"),
+        ("measure", "SLAMPerceptron('err').fit(X, y, qid=qid)"),
+        ("X", "SLAMPerceptron().fit(np.where(X > 0, np.nan, X), y, qid=qid)"),
         ("solver", "LinearRanker('lambdarank', solver='cg').fit(X, y, qid=qid)"),
         ("sample_weight", "LinearRanker(solver='cg').fit(X, y, qid=qid, sample_weight=1 + y)"),
         ("early_stopping_rounds", "LinearRanker(early_stopping_rounds=2).fit(X, y, qid=qid)"),

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from gbrank import NDCG, compare_rankers, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Dataset
-from gbrank.evaluation.tables import as_table, as_text
+from gbrank.evaluation.tables import as_table
 from noisy import NOISY
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -83,31 +83,6 @@ def test_table(comparison: Any) -> None:
     assert comparison.table("valid") != comparison.table()
     with pytest.raises(ValueError, match=r"part must be one of \['valid', 'test'\], got 'train'"):
         comparison.table("train")
-
-
-@pytest.mark.parametrize("length", [1, 19, 32, 33, 70])
-def test_lines_have_at_most_100_columns(comparison: Any, length: int) -> None:
-    """Names that are longer than 32 letters have lines of their own; numbers stay in columns."""
-    rows = comparison.blocks()[0]
-    names = [row.ranker for row in rows[:2]] + ["x" * length]
-    renamed = [
-        dataclasses.replace(row, ranker=name, rounds=5000.0, cpu_seconds=12345.6, low=-0.5)
-        for row, name in zip(rows, names, strict=True)
-    ]  # fmt: skip
-    lines = as_text(renamed, 0.01).split("\n")
-    assert max(map(len, lines)) <= 100
-    assert len(lines) == 9 + 2 * (length > 32)
-    assert sum(names[2] in line for line in lines) == 2
-    ends = {len(line) for line in lines[1:-1] if len(line.split()) > 3}
-    assert len(ends) == 2  # of means and of differences
-
-
-def test_one_ranker_is_compared_with_none() -> None:
-    """Neither differences nor what would be said of them."""
-    one = {"only": next(iter(NOISY.values()))}
-    found = cross_validate_rankers(one, X, Y, QID, folds=3, seeds=1, **QUIET)
-    assert len(found.table().split("\n")) == 3
-    assert "Holm" not in found.table() + found._repr_html_().split("</thead>")[1]
 
 
 def test_json(comparison: Any) -> None:

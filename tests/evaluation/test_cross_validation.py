@@ -1,7 +1,6 @@
 """Comparisons of rankers: their numbers, what rankers are given, and bad input."""
 
 import itertools
-import json
 import os
 import re
 import signal
@@ -103,15 +102,6 @@ def test_number_of_processes_changes_nothing() -> None:
     assert_array_equal(one.rounds, other.rounds)
 
 
-def test_progress_is_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    """One step a fit, with what was done last."""
-    cross_validate_rankers({"a": Noisy()}, X, Y, QID, folds=3, seeds=1, n_jobs=1)
-    out, error = capsys.readouterr()
-    assert not out
-    assert "3/3" in error
-    assert "a on data, seed 0, fold 3" in error
-
-
 class Recorder(BaseEstimator):
     """Keeps what it was trained on."""
 
@@ -168,16 +158,6 @@ def test_folds_without_validation_queries() -> None:
     assert set(found.parts["test"].queries) == set(range(3, 12))
 
 
-def test_a_ranker_that_refuses_the_data_is_named_before_any_other_is_trained() -> None:
-    """LGBMRanker takes no fractions of labels, wherever they are."""
-    Noisy.fits = 0
-    labels = Y + 0.5 * (np.arange(96) == 95)
-    rankers: dict[str, Any] = {"good": Noisy(), "own": "lightgbm"}
-    with pytest.raises(ValueError, match=r"^own on data: .*int type.* Leave it out, or change"):
-        cross_validate_rankers(rankers, X, labels, QID, folds=3, **QUIET)
-    assert Noisy.fits == 0
-
-
 def test_names_of_libraries_are_their_rankers_as_they_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,23 +195,6 @@ def test_names_of_libraries_are_their_rankers_as_they_come(
             total += values.sum()
         assert_allclose(row.mean, total / 12, rtol=1e-12, err_msg=row.ranker)
         assert np.isnan(row.rounds)  # LightGBM says 0 for all of them
-
-
-def test_a_data_set_of_one_query() -> None:
-    """It has a mean, and no interval."""
-    rows = np.arange(len(Y))
-    parts = [(rows[QID < 8], rows[(QID >= 8) & (QID < 11)], rows[QID == 11])]
-    rankers = {
-        name: GBRanker("ranknet", **TINY | {"n_estimators": n}) for name, n in (("a", 1), ("b", 30))
-    }
-    found = cross_validate_rankers(rankers, X, Y, QID, folds=parts, seeds=1, **QUIET)
-    row = found.summary()[1]
-    assert row.n_queries == 1
-    assert 0 < row.mean <= 1
-    assert np.isnan([row.low, row.high, row.p_t]).all()
-    assert row.p_randomisation == 1
-    assert "nan" not in found.table()
-    json.dumps(found.to_json(), allow_nan=False)
 
 
 @pytest.mark.parametrize("change", [{"measures": ["nonsense"]}, {"baseline": "b"}, {"seeds": 0}])
@@ -289,10 +252,3 @@ def test_an_interrupted_fit_is_no_result() -> None:
     rankers = {"stops": GBRanker(custom_objective(stops), **TINY)}
     with pytest.raises(KeyboardInterrupt):
         cross_validate_rankers(rankers, X, Y, QID, folds=3, seeds=1, **QUIET)
-
-
-def test_rankers_that_need_a_start_are_tried_with_it() -> None:
-    """All scores of the first round are equal: one round alone would be refused."""
-    ranker = GBRanker("smooth:ndcg", n_estimators=4, min_child_samples=2, n_jobs=1)
-    found = cross_validate_rankers({"smooth": ranker}, X, Y, QID, folds=3, seeds=1, **QUIET)
-    assert found.rounds.shape == (1, 1, 3)

@@ -54,13 +54,6 @@ def test_folds_do_not_depend_on_the_order_of_rows(qid: list[int], random: Any) -
     assert a == b
 
 
-def test_seeds_shuffle_differently() -> None:
-    """And the same seed shuffles in the same way."""
-    folds = [next(LetorFolds(3, random_state=seed).split(None, qid=QID)) for seed in (0, 0, 1)]
-    tests = [fold.test.tolist() for fold in folds]
-    assert tests[0] == tests[1] != tests[2]
-
-
 def test_rotation_is_that_of_letor() -> None:
     """Fold 1 trains on S1, S2, S3, validates on S4, tests on S5; fold 2 on S2, S3, S4; S5; S1."""
     folds = [[rows.tolist() for rows in fold] for fold in rotations(np.arange(5))]

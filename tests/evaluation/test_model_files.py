@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -123,27 +122,6 @@ def test_damaged_files_of_xgboost(damage: Any, tmp_path: Path) -> None:
         damage(content["learner"]["gradient_booster"]["model"]["trees"])
     (tmp_path / "live").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"live: expected a whole XGBoost model, got"):
-        scores_from(tmp_path / "live", X)
-
-
-def test_a_file_is_probed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who loads many times pays once."""
-    booster = xgb.train({"nthread": 1}, xgb.DMatrix(X, Y), 2)
-    booster.save_model(tmp_path / "live.ubj")
-    first = scores_from(tmp_path / "live.ubj", X)
-    monkeypatch.setattr(subprocess, "run", None)
-    assert_array_equal(scores_from(tmp_path / "live.ubj", X), first)
-
-
-def test_cut_files_of_others(tmp_path: Path) -> None:
-    """The file is named, and its kind."""
-    raw = xgb.XGBRanker(n_estimators=5).fit(X, Y, qid=QID).get_booster().save_raw("ubj")
-    (tmp_path / "live").write_bytes(raw[: len(raw) // 2])
-    with pytest.raises(ValueError, match="live: expected a whole XGBoost model, got one that was"):
-        scores_from(tmp_path / "live", X)
-    pytest.importorskip("catboost")
-    (tmp_path / "live").write_bytes(b"CBM1" + b"x" * 9)
-    with pytest.raises(ValueError, match="live: not a whole CatBoost model"):
         scores_from(tmp_path / "live", X)
 
 

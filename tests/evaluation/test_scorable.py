@@ -36,12 +36,6 @@ def test_models_of_any_library_see_their_columns() -> None:
     assert_array_equal(scores_from(own, WIDER), own.predict(FRAME))
 
 
-def test_columns_and_vectors() -> None:
-    """A text is a column before it is a path."""
-    assert_array_equal(scores_from("price", WIDER), FRAME["price"])
-    assert_array_equal(scores_from([1, 2]), [1.0, 2.0])
-
-
 def test_runs(tmp_path: Path) -> None:
     """By queries and names of documents; what a run lacks comes last in its query."""
     path = tmp_path / "run.txt"
@@ -135,13 +129,6 @@ def test_estimators_without_qid_get_what_they_take() -> None:
     assert len(Regressor.seen["X"]) == 32
 
 
-def test_weights_that_an_estimator_does_not_take_are_refused() -> None:
-    """Rather than left out."""
-    weights = np.ones(len(Y))
-    with pytest.raises(ValueError, match=r"sample_weight must not be given.*fit of Regressor"):
-        cross_validate_rankers({"a": Regressor()}, X, Y, QID, sample_weight=weights, **QUIET)
-
-
 def test_what_is_fitted_is_judged_as_it_is(tmp_path: Path) -> None:
     """A booster, its file, a column, scores: the same in all folds, in the order of the rows."""
     ranker = lightgbm_ranker()
@@ -198,27 +185,6 @@ def test_absent_documents_are_below_the_last(tmp_path: Path, lowest: float) -> N
     found = scores_from(tmp_path / "run", qid=["q"] * 3, docid=["absent", "old", "new"])
     assert found[0] < found[1] < found[2]
     assert np.isfinite(found).all()
-
-
-def test_no_room_below_the_last(tmp_path: Path) -> None:
-    """The lowest number of all is refused only where a document is to be below it."""
-    lowest = -np.finfo(float).max
-    write_run(tmp_path / "run", [lowest, 0.0], ["q", "q"], ["old", "new"])
-    assert scores_from(tmp_path / "run", qid=["q"] * 2, docid=["old", "new"])[0] == lowest
-    with pytest.raises(ValueError, match="scores must leave room below the lowest"):
-        scores_from(tmp_path / "run", qid=["q"] * 3, docid=["old", "new", "absent"])
-
-
-def test_missing_scores_are_refused_with_a_remedy() -> None:
-    """Which ranks them last."""
-    frame = FRAME.assign(bm25=FRAME["bm25"].where(np.arange(len(Y)) % 4 > 0))
-    text = r"scores\['ce'\]: scores must be finite, got nan in row 0 \(24 such rows\)\. To rank .*"
-    with pytest.raises(ValueError, match=text + "last, fill in one that is below all others"):
-        compare_scores({"ce": "bm25"}, Y, QID, X=frame)
-    with pytest.raises(ValueError, match=r"\(24 such rows\)\. To rank documents without a score"):
-        NDCG()(Y, frame["bm25"], qid=QID)
-    filled = frame["bm25"].fillna(frame["bm25"].min() - 1)
-    assert compare_scores({"ce": filled}, Y, QID).summary()[0].n_queries == 12
 
 
 def test_documents_that_are_there_twice_are_counted() -> None:

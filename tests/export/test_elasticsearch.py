@@ -57,23 +57,6 @@ def test_what_the_body_holds(tmp_path: Path) -> None:
         assert "input" not in written(tmp_path / "model", f"elasticsearch:{version}")
 
 
-@pytest.mark.parametrize(
-    ("extractors", "message"),
-    [
-        ([extractor(name) for name in NAMES[:2]], "a query for each feature, got 'tags'"),
-        ([extractor(name) for name in [*NAMES, "tgas"]], "a query for each feature, got 'tgas'"),
-        ([{"query_extractor": {"feature_name": "body"}}], "must be .*query_extractor"),
-        ([extractor(name) for name in [*NAMES, "body"]], "must not hold 'body' twice"),
-    ],
-)
-def test_extractors_that_do_not_fit(extractors: Any, message: str, tmp_path: Path) -> None:
-    """Each feature has one, and there are no others."""
-    with pytest.raises((ValueError, TypeError), match=f"extractors {message}|{message}"):
-        written(tmp_path / "model", extractors=extractors)
-    with pytest.raises(ValueError, match="extractors must be None, got some with format='solr'"):
-        written(tmp_path / "model", "solr", extractors=extractors)
-
-
 def nodes(tree: Any, kind: Any, number: int = 0) -> Any:
     """Return a tree as what decides in its nodes; XGBoost's numbers are in single precision."""
     node = tree[number]

@@ -1,20 +1,16 @@
 """What is not exported: the error says why, and the file that was there stays."""
 
 import re
-import sys
 from pathlib import Path
-from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.linear_model import Ridge
 
 from exported_models import (
     CODES,
-    NAMES,
     QID,
     WHOLE,
     Y,
@@ -25,34 +21,7 @@ from exported_models import (
     scores_in,
 )
 from gbrank import GBRanker, export_model
-from gbrank.commands.cli import main
 from gbrank.export.formats import FORMATS
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"ranker": Ridge()}, "ranker must be a GBRanker, got Ridge"),
-        ({"format": "solar"}, "unknown format 'solar'. Did you mean 'solr'"),
-        ({"feature_names": ["a"]}, "feature_names must have 5 entries, got 1"),
-        ({"feature_names": ["a", "b", "a", "d", "e"]}, "feature_names must not hold 'a' twice"),
-        ({"feature_names": [1, 2, 3, 4, 5]}, "feature_names must hold texts"),
-        ({"feature_names": set("abcde")}, "feature_names must be a list of names, got {"),
-        ({"missing_as_zero": "no"}, r"missing_as_zero must be one of \[False, True\], got 'no'"),
-        ({"feature_names": {"z": "y"}}, "feature_names must rename columns of X .*, got 'z'"),
-        (
-            {"format": "onnx", "feature_names": NAMES},
-            "feature_names must be None for onnx, which goes by the order",
-        ),
-    ],
-)
-def test_bad_arguments(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """The argument, what it was, and what it should be; no file is written."""
-    arguments = {"ranker": MODEL, "path": tmp_path / "model", "format": "solr"} | change
-    with pytest.raises((ValueError, TypeError), match=message):
-        export_model(**arguments)
-    assert not list(tmp_path.iterdir())
-
 
 MODEL = fitted(WHOLE, n_estimators=2)
 
@@ -151,21 +120,6 @@ def test_linear_leaves_are_refused(tmp_path: Path) -> None:
     ranker = fitted(WHOLE, booster_params={"linear_tree": True}, n_estimators=3)
     with pytest.raises(ValueError, match="constants in its leaves, got the linear functions"):
         export_model(ranker, tmp_path / "model", "onnx")
-
-
-def test_packages_that_are_not_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    """What to install; on the command line it is one line."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "onnx"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"needs onnx.*pip install 'gbrank\[export\]'"):
-        export_model(MODEL, tmp_path / "model", "onnx")
-    MODEL.save(tmp_path / "ranker")
-    command = ["export", "--model", str(tmp_path / "ranker"), "--output", str(tmp_path / "model")]
-    assert main([*command, "--format", "onnx"]) == 1
-    assert "pip install" in capsys.readouterr().err
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -40,11 +40,3 @@ def test_solr_asks_for_the_features_that_it_needs(tmp_path: Path) -> None:
     export_model(fitted(X), tmp_path / "model", "solr", feature_names=NAMES)
     content = json.loads((tmp_path / "model").read_text())
     assert [feature["name"] for feature in content["features"]] == [NAMES[i] for i in (0, 3, 4)]
-
-
-def test_older_solr_loads_a_model_without_missing_values(tmp_path: Path) -> None:
-    """It knows no other parameters, and reads missing values as zeros."""
-    export_model(fitted_to("whole"), tmp_path / "model", "solr")
-    text = (tmp_path / "model").read_text()
-    assert "missing" not in text
-    assert "isNullSameAsZero" not in text

@@ -117,16 +117,6 @@ def test_trees_of_a_leaf_and_a_split() -> None:
 
 
 @boosters
-@formats
-def test_the_best_round(booster: str, format: str, tmp_path: Path) -> None:
-    """There are no trees of later ones."""
-    params = {"validation_fraction": 0.3, "early_stopping_rounds": 2, "learning_rate": 1.0}
-    ranker = fitted(WHOLE, booster, **params)
-    assert ranker.best_iteration_ < len(ranker.evals_result_["valid_0"]["ndcg@10"])
-    assert_same(ranker, format, WHOLE, tmp_path / "model", missing_as_zero=True)
-
-
-@boosters
 @expresses_categories
 def test_categories(booster: str, format: str, tmp_path: Path) -> None:
     """Those of text, with missing and unknown ones; Vespa's are texts, others take codes."""
@@ -209,13 +199,6 @@ def test_treelite_loads_the_boosters_own_file(booster: str, tmp_path: Path) -> N
     model = getattr(treelite.frontend, f"load_{booster}_model")(file)
     scores = treelite.gtil.predict(model, HOLES, pred_margin=True).ravel()
     assert_allclose(scores, ranker.predict(HOLES), atol=1e-5)
-
-
-@formats
-def test_a_model_without_splits(format: str, tmp_path: Path) -> None:
-    """All documents have the same score."""
-    ranker = fitted(WHOLE, "xgboost", min_child_samples=N, n_estimators=2)
-    assert_same(ranker, format, WHOLE, tmp_path / "model")
 
 
 @formats

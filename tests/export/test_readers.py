@@ -112,30 +112,3 @@ def test_categories_of_vespa() -> None:
         assert ENGINES["vespa-lightgbm"](content, NAMES).scores(rows).tolist() == expected
         (tree, _) = FORMATS["vespa-lightgbm"].trees(content, forest)
         assert (leaves(tree, codes) + 0.25).tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("format", "message"),
-    [
-        ("opensearch:1.3", "format must be of version 2 or later, got 'opensearch:1.3'"),
-        ("elasticsearch:8.12", "format must be of version 8.13 or later"),
-        ("opensearch:3.x", "format must be of version 2 or later"),
-        ("opensearch:", "format must be of version 2 or later"),
-        ("onnx:1.21", "format must be 'onnx', without a version, got 'onnx:1.21'"),
-        ("opensaerch:3", "unknown format 'opensaerch'. Did you mean 'opensearch'"),
-    ],
-)
-def test_versions_that_are_none(format: str, message: str) -> None:
-    """What it was, and what it should be."""
-    with pytest.raises(ValueError, match=message):
-        format_of(format)
-
-
-@pytest.mark.parametrize(
-    ("format", "since"),
-    [(name, since) for name, format in FORMATS.items() for since in format.versions],
-)
-def test_a_change_begins_with_its_version(format: str, since: tuple[int, ...]) -> None:
-    """Not with the one after it."""
-    version = ".".join(map(str, since))
-    assert format_of(f"{format}:{version}") == format_of(f"{format}:{version}.1")

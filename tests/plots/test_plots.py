@@ -10,7 +10,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.patches import Patch
 from matplotlib.text import Text
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Comparison, Row
@@ -80,26 +80,6 @@ def test_learning_curves() -> None:
     assert shown == ["valid_0", f"best round: {best}", "sigma"]
 
 
-def test_learning_curves_of_another_measure() -> None:
-    """Of those that were measured."""
-    ranker = fitted(eval_metric=["ndcg@10", "map"], verbose=1)
-    ax = plots.learning_curves(ranker, measure="map")
-    assert list(curves(ax)) == ["train", "valid_0"]  # and no early stopping, so no best round
-    assert_array_equal(curves(ax)["train"][:, 1], ranker.evals_result_["train"]["map"])
-    with pytest.raises(ValueError, match=r"measure must be one of \['ndcg@10', 'map'\], got 'rr'"):
-        plots.learning_curves(ranker, measure="rr")
-
-
-def test_learning_curves_without_sigma_or_validation() -> None:
-    """One axis, also where sigma is the same in all rounds; and no best round."""
-    ax = plots.learning_curves(fitted(sigma=0.5))
-    assert ax.figure.axes == [ax]
-    alone = fitted(validation_fraction=None, verbose=1)
-    assert list(curves(plots.learning_curves(alone))) == ["train"]
-    with pytest.raises(ValueError, match="ranker must have been fitted with validation data"):
-        plots.learning_curves(fitted(validation_fraction=None))
-
-
 @pytest.fixture(scope="module")
 def compared() -> Comparison:
     """Return a comparison of three rankers by two measures."""
@@ -166,19 +146,6 @@ def test_names_are_shown_as_they_are(name: str) -> None:
         assert not any(mathematics for _, mathematics in found), key
 
 
-def test_a_title_of_your_own_may_be_mathematics() -> None:
-    """Where gbrank's texts had no dollar."""
-    ax = plots.per_query([1, 0], [1.0, 0.0], [0.0, 1.0], group=[2])
-    ax.set_title(r"$\sigma$")
-    assert (r"$\sigma$", True) in shown(ax.figure)
-
-
-def test_features_of_one_name_have_a_bar_each() -> None:
-    """Not one bar for both."""
-    why = Explanation(["a", "a"], [1.0, 1.0], [2.0, 2.0], np.array([0.5, 0.25]), (1.0, 0.25))
-    assert [patch.get_width() for patch in plots.explanation(why).patches] == [0.5, 0.25]
-
-
 # --- Importance -------------------------------------------------------------------------------
 
 
@@ -198,15 +165,3 @@ def test_importance() -> None:
     assert list(bars(plots.importance(ranker, largest=2))) == list(drawn)[:2]
     with pytest.raises(ValueError, match="largest must be an integer of at least 1"):
         plots.importance(ranker, largest=0)
-
-
-def test_importance_of_shap_values() -> None:
-    """Their mean size, without the last column."""
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcde"))
-    ranker = GBRanker(n_estimators=5, n_jobs=1).fit(frame, Y, qid=QID)
-    ax = plots.importance(ranker, frame)
-    expected = np.abs(ranker.explain(frame))[:, :5].mean(axis=0)
-    drawn = bars(ax)
-    assert_allclose([drawn[name] for name in "abcde"], expected)
-    assert ax.get_xlabel() == "mean |SHAP value|"

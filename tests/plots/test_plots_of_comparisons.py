@@ -1,14 +1,10 @@
 """Pictures of two models, query by query, and of comparisons."""
 
-import io
 from collections.abc import Iterator
-from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from matplotlib import pyplot
-from matplotlib.text import Text
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -56,16 +52,6 @@ def test_per_query() -> None:
     assert numbers.endswith(f"p = {test.pvalue:.4f}")
     low, high = map(float, numbers.partition("[")[2].partition("]")[0].split(", "))
     assert low < difference.mean() < high
-
-
-def test_per_query_of_too_few() -> None:
-    """One query is enough; none is not."""
-    ax = plots.per_query([1, 0], [1.0, 2.0], [2.0, 1.0], group=[2], measure="wta")
-    assert ax.get_title().startswith("0 better, 0 equal, 1 worse\nmean difference -1.0000")
-    with pytest.raises(ValueError, match="ndcg@10 is undefined on every query"):
-        plots.per_query([0, 0], [1.0, 2.0], [2.0, 1.0], group=[2])
-    with pytest.raises(ValueError, match="per_query needs qid="):
-        plots.per_query([1, 0], [1.0, 2.0], [2.0, 1.0])
 
 
 # --- Comparisons ------------------------------------------------------------------------------
@@ -132,42 +118,3 @@ def test_differences(compared: Comparison) -> None:
         assert axes.get_xlim() == panels[0].get_xlim()
     assert [bar.get_width() for bar in beside.patches] == [row.cpu_seconds for row in rows]
     assert [label.get_text() for label in panels[0].get_yticklabels()] == [*compared.rankers]
-
-
-def test_many_data_sets_go_on_below() -> None:
-    """Of four data sets, the fourth of each measure is below its first; no panel is empty."""
-    keys = [(data, measure) for data in "abcd" for measure in "mn"]
-    rows = [
-        SimpleNamespace(ranker="r", mean=0.5, cpu_seconds=1.0, measure=measure, data=data)
-        for data, measure in keys
-    ]
-    blocks = [[[row] for row in rows if row.data == data] for data in "abcd"]
-    compared = [SimpleNamespace(blocks=lambda part, own=own: own) for own in blocks]
-    figure = plots.quality_by_seconds(*compared)
-    figure.draw_without_rendering()
-    found = {(axes.get_title(), axes.get_ylabel()[0]): axes.get_position() for axes in figure.axes}
-    assert found.keys() == set(keys)
-    for measure in "mn":
-        first, third, fourth = (found[data, measure] for data in "acd")
-        assert first.y0 == pytest.approx(third.y0)
-        assert fourth.x0 == pytest.approx(first.x0)
-        assert fourth.y1 < first.y0
-    assert found["a", "n"].y1 < found["d", "m"].y0
-
-
-def test_names_of_many_rankers_do_not_overlap() -> None:
-    """Thirty of nearly the same quality: all names can be read, the better the higher."""
-    means = [*np.random.default_rng(0).uniform(0.75, 0.76, 30).tolist(), 0.5]
-    rows = [
-        SimpleNamespace(
-            ranker=f"ranker {i}", mean=mean, cpu_seconds=10.0 + i, measure="m", data="d"
-        )
-        for i, mean in enumerate(means)
-    ]
-    figure = plots.quality_by_seconds(SimpleNamespace(blocks=lambda part: [rows]))
-    figure.savefig(io.BytesIO())
-    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # without the line
-    by_height = sorted(range(31), key=lambda i: boxes[i].y0)
-    assert by_height == sorted(range(31), key=lambda i: means[i])
-    for low, high in pairwise(by_height):
-        assert boxes[low].y0 + 0.8 * boxes[low].height < boxes[high].y0

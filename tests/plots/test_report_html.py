@@ -4,13 +4,12 @@ import re
 from pathlib import Path
 
 import matplotlib
-import numpy as np
 import pytest
 
 import gbrank
-from gbrank import GBRanker, LinearRanker
+from gbrank import GBRanker
 from gbrank.common import files
-from report_page import EVIL, FRAME, QID, QUERIES, TEST, Page, X, Y
+from report_page import EVIL, FRAME, QUERIES, TEST, Page, Y
 
 
 def test_nothing_from_elsewhere(page: Page) -> None:
@@ -29,21 +28,6 @@ def test_names_are_text(page: Page) -> None:
     assert "script" not in {tag for tag, _ in page.tags}
     for section in ("worst", "importances", "data", "changes"):
         assert EVIL in page.texts[section]
-
-
-def test_light_dark_and_narrow(page: Page) -> None:
-    """Pictures take the page's colours, and each table scrolls by itself."""
-    assert "@media (prefers-color-scheme: dark)" in page.source
-    pictures = re.findall(r"<svg.*?</svg>", page.source, re.DOTALL)
-    assert len(pictures) == 3
-    for picture in pictures:
-        assert "$" not in picture
-        assert "currentColor" in picture
-        colours = set(re.findall(r"(?:fill|stroke): ?([^;\"]+)", picture))
-        assert colours <= {"none", "currentColor", "var(--accent)", "var(--second)", "var(--quiet)"}
-    assert page.source.count("<table>") == page.source.count(
-        '<div class="box" tabindex="0"><table>'
-    )
 
 
 def test_the_same_page_again(rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:
@@ -72,18 +56,3 @@ def test_an_older_page_stays(
         gbrank.report(rankers[0], FRAME[TEST], Y[TEST], qid=QUERIES, html=path)
     assert path.read_text() == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["report.html"]
-
-
-def test_names_of_models_and_queries(tmp_path: Path) -> None:
-    """Are shown as they are; a lone surrogate, which no file can hold, by its code."""
-    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
-    queries = np.array([f"\ud800{query}" for query in QID], dtype=object)[:30]
-    page = Page(
-        gbrank.report(
-            ranker, X[:30], Y[:30], qid=queries, against=ranker, html=tmp_path / "r.html",
-            names=("_a $x_{$", "b$"),
-        )
-    )  # fmt: skip
-    legend = page.texts["distribution"]
-    assert "_a $x_{$" in legend.partition("How many queries")[0]
-    assert "\\ud8000" in page.texts["worst"]

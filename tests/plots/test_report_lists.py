@@ -1,6 +1,5 @@
 """The lists of queries that a report shows: the worst, and those that changed."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -87,33 +86,3 @@ def test_changed_queries(
             moved = old.tolist().index(new[rank]) - rank
             signs = {"↑": 1, "↓": -1}
             assert moved == (0 if row[5] == "=" else signs[row[5][0]] * int(row[5][2:]))
-
-
-def test_of_equal_queries_those_with_most_relevant_documents_are_worst(tmp_path: Path) -> None:
-    """And the facts on the data say how many have none, whose measure has a value here."""
-    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
-    n_relevant = np.array([0, 3, 1, 1, 2, 0])
-    labels = np.zeros(60)
-    for query, n in enumerate(n_relevant):
-        labels[10 * query : 10 * query + n] = 0.5
-    alike = gbrank.custom_measure(lambda scores, labels: 0.5)
-    options: dict[str, Any] = {"measures": [alike], "html": tmp_path / "r.html"}
-    page = Page(gbrank.report(ranker, X[:60], labels, qid=QID[:60], **options))
-    titles = [title for title, _ in lists(page, "worst")]
-    assert [int(title.split(":")[0]) for title in titles] == [1, 4, 2, 3, 0, 5]
-    assert [int(re.findall(r"(\d+) relevant", title)[0]) for title in titles] == [3, 2, 1, 1, 0, 0]
-    facts = page.table("data", "data")
-    assert facts["queries without a label above 0"] == ["2"]
-    assert facts["documents in a query"] == ["10 to 10, median 10"]
-    assert list(page.table("segments", "relevant documents")) == ["0", "1", "2", "3"]
-
-
-def test_labels_of_many_digits_are_told_apart(tmp_path: Path) -> None:
-    """In the table of labels and in lists."""
-    labels = np.where(Y > 1, 1234567.0, 1234568.0)[:20]
-    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
-    options: dict[str, Any] = {"measures": ["ap"], "html": tmp_path / "r.html"}
-    page = Page(gbrank.report(ranker, X[:20], labels, qid=QID[:20], **options))
-    assert list(page.table("data", "label")) == ["1234567", "1234568"]
-    table = next(lists(page, "worst"))[1]
-    assert {row[2] for row in table[1:]} == {"1234567", "1234568"}

@@ -13,8 +13,6 @@ from scipy import stats
 
 import gbrank
 from gbrank import GBRanker, get_measure
-from gbrank.plots.report.html_page import count, share
-from gbrank.plots.report.query_sections import chance
 from gbrank.plots.report.report_data import groups
 from report_page import (
     COUNTRY,
@@ -22,13 +20,11 @@ from report_page import (
     FRAME,
     QID,
     QUERIES,
-    SMALL,
     TEST,
     TRAIN,
     Page,
     X,
     Y,
-    bars,
     ends,
 )
 
@@ -115,18 +111,6 @@ def test_groups() -> None:
     assert np.bincount(codes).tolist() == [2, *[1] * 10]
 
 
-def test_groups_of_large_numbers() -> None:
-    """Numbers that differ in the seventh digit, or the seventeenth, are not called the same."""
-    assert groups([1234567, 1234568, 1234567.5])[0] == ["1234567", "1234567.5", "1234568"]
-    assert groups([0.1234567, 0.1234568])[0] == ["0.1234567", "0.1234568"]
-    assert groups([2**60 + 1, 2**60 + 2])[0] == ["1152921504606846977", "1152921504606846978"]
-    names = groups([20260000 + day for day in range(101, 113)])[0]
-    assert names == [
-        "20260101 to 20260103", "20260104 to 20260106", "20260107 to 20260109",
-        "20260110 to 20260112",
-    ]  # fmt: skip
-
-
 def test_distribution(page: Page, values: dict[str, Any]) -> None:
     """Are percentiles, and bars of their heights."""
     table = page.table("distribution", "model")
@@ -188,44 +172,6 @@ def test_data(page: Page) -> None:
         assert float(cells[4]) == pytest.approx(expected, abs=6e-5)
 
 
-def test_bars(page: Page, rankers: tuple[GBRanker, GBRanker], values: dict[str, Any]) -> None:
-    """Are as long as the share of the largest that their number is."""
-    n = np.unique(Y[TEST], return_counts=True)[1]
-    assert bars(page, "data")[: len(n)] == [round(share, 3) for share in n / n.max()]
-    shares = np.abs(rankers[0].explain(FRAME[TEST])[:, :-1]).mean(axis=0)
-    order, gains = np.argsort(-shares), rankers[0].feature_importances_
-    both = np.column_stack([gains / gains.max(), shares / shares.max()])[order]
-    assert_allclose(bars(page, "importances"), both.ravel(), atol=6e-4)
-    means = [values["ndcg@10"][0][QID[TEST][::10] % 3 == country].mean() for country in range(3)]
-    expected = sorted(means / np.max(means))
-    assert_allclose(sorted(bars(page, "segments")[:3]), expected, atol=6e-4)
-    pairs = ((-1, 2), (1, 0), (np.nan, 1), (1, 4))
-    assert [share(*pair) for pair in pairs] == [0, 0, 0, 0.25]
-    assert [count(n, "query") for n in (1, 1000)] == ["1 query", "1,000 queries"]
-
-
-def test_what_is_measured_by_default(tmp_path: Path) -> None:
-    """What the model was judged by, but for labels of a name; and the usual, each once."""
-    ranker = GBRanker(eval_metric=["ap[m]", "err", "map"], **SMALL)
-    ranker.fit(X, Y, qid=QID, labels={"m": Y})
-    page = Page(gbrank.report(ranker, X, Y, qid=QID, html=tmp_path / "r.html"))
-    wanted = ["err", "map", "ndcg@1", "ndcg@5", "ndcg@10", "mrr"]
-    assert list(page.table("measures", "measure")) == wanted
-
-
-def test_parameters_and_versions(page: Page) -> None:
-    """Those that differ come first, in bold."""
-    table = page.table("parameters", "parameter")
-    differ = ["booster", "n_estimators", "sigma", "validation_fraction"]
-    assert list(table)[:5] == ["class", *differ]
-    assert table["n_estimators"] == ["20", "2"]
-    assert "<b>xgboost</b>" in page.source
-    assert "<b>63</b>" not in page.source
-    versions = page.table("versions", "library")
-    assert versions["gbrank"] == [gbrank.__version__]
-    assert {"lightgbm", "xgboost", "numpy"} <= set(versions)
-
-
 def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
     """A single document has no order, and equal scores have no tau; by hand and by SciPy.
 
@@ -264,11 +210,6 @@ def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
     ends = f"95% interval {lead.mean() - half:+.4f} to {lead.mean() + half:+.4f}"
     fact = f"against f0 alone, the best feature here{lead.mean():+.4f}{ends}"
     assert fact in re.sub(r"\n\s*", "", page.texts[""])
-
-
-def test_small_probabilities() -> None:
-    """Those that four digits do not show are below the last one that they do."""
-    assert [chance(p) for p in (0.00009, 0.0005, 0.04)] == ["< 0.0001", "0.0005", "0.0400"]
 
 
 def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:

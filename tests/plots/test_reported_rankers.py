@@ -1,7 +1,6 @@
 """Every kind of ranker, measure and data that a report takes, and what it refuses."""
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from scipy import sparse
 import gbrank
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, write_letor
 from gbrank.commands.cli import main
-from report_page import FRAME, QID, QUERIES, SMALL, TEST, Page, X, Y
+from report_page import QID, SMALL, Page, X, Y
 
 KINDS: dict[str, tuple[Any, Any]] = {
     "xgboost": (GBRanker(booster="xgboost", **SMALL), X),
@@ -75,39 +74,6 @@ def test_small_and_odd_data(rows: slice, labels: Any, without: int, tmp_path: Pa
         assert page.table("measures", "measure")["ndcg@10"] == ["0", "–", "–", "–"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"by": "a"}, "by: column 'a' must be the same in all rows of a query, got"),
-        ({"by": "nation"}, r"unknown column \(by\) 'nation'"),
-        ({"docid": 3}, "docid must name columns of X by text, got 3"),
-        ({"against": 3}, "against: scores must have one dimension"),
-        ({"train": X}, "train: X must be a data frame"),
-        ({"names": ("a", "a")}, "names must be two texts that differ"),
-        ({"html": "no/where/report.html"}, "html must be in a folder that exists"),
-        ({"qid": [1]}, "qid must have one entry per row"),
-        ({"y": [1]}, "y must have 160 entries, got 1"),
-    ],
-)
-def test_errors(
-    options: dict[str, Any], message: str, rankers: tuple[GBRanker, GBRanker], tmp_path: Path
-) -> None:
-    """Name the argument, before a score is computed; nothing is written."""
-    given: dict[str, Any] = {"y": Y[TEST], "qid": QUERIES, "html": tmp_path / "report.html"}
-    with pytest.raises((ValueError, TypeError), match=message):
-        gbrank.report(rankers[0], FRAME[TEST], **given | options)
-    assert not list(tmp_path.iterdir())
-
-
-def test_without_jinja(
-    rankers: tuple[GBRanker, GBRanker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The error says what to install."""
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"pip install 'gbrank\[report\]'"):
-        gbrank.report(rankers[0], FRAME[TEST], Y[TEST], qid=QUERIES, html=tmp_path / "report.html")
-
-
 def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Files in LETOR format, any class of model, and unjudged documents."""
     LinearRanker("regression").fit(X, Y, qid=QID).save(tmp_path / "model")
@@ -128,13 +94,3 @@ def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert "--against must be another model" in capsys.readouterr().err
     assert main([*command[:-1], f"{tmp_path}/no/report.html"]) == 1
     assert "--html must be in a folder that exists" in capsys.readouterr().err
-
-
-def test_documents_twice_in_a_query_are_told(tmp_path: Path) -> None:
-    """Once, with their share, where the column that names documents is known."""
-    frame = FRAME[TEST].assign(url=[f"d{max(row, 1)}" for row in range(160)])
-    data: dict[str, Any] = {"qid": QID[TEST], "html": tmp_path / "page.html"}
-    scores = frame.index.to_numpy(float)
-    with pytest.warns(UserWarning, match=r"1 of 160 rows \(0\.6%\) repeat a document") as caught:
-        gbrank.report(scores, frame, Y[TEST], against=-scores, docid="url", **data)
-    assert len([one for one in caught if "repeat" in str(one.message)]) == 1
