@@ -12,9 +12,6 @@ import pytest
 import catalogue
 from catalogue import measures_page, objectives_page
 from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
-from gbrank.objectives import approxrank
-from gbrank.objectives.lambdarank import FEW_GRADES, FEW_LABELS, LONGEST_DIRECT, LONGEST_DIVIDED
-from gbrank.objectives.smoothrank import MOST_NEIGHBOURS
 from tex import as_tex
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -76,29 +73,6 @@ def test_facts(item: Any) -> None:
         assert facts.sigma_unit in ("score", "squared score", "none")
     else:
         assert item.usage.endswith("[@K]") == item.truncated == hasattr(get_measure(item.name), "k")
-
-
-def test_lengths_in_docstrings() -> None:
-    """Notes of docstrings name the lengths of lists at which kernels change."""
-    longest = f"above {LONGEST_DIRECT:,} documents ({LONGEST_DIVIDED:,} if there are more than"
-    for name in ("ranknet", "lambda"):
-        assert f"{longest} {FEW_LABELS} distinct labels)" in OBJECTIVES[name].facts.fast
-    assert f"up to {FEW_GRADES} labels" in OBJECTIVES["lambda"].facts.fast
-    assert f"above {approxrank.LONGEST_DIRECT:,} documents" in OBJECTIVES["approx"].facts.fast
-    assert f"n is above {2 * MOST_NEIGHBOURS}" in OBJECTIVES["smooth"].facts.fast
-
-
-def test_who_trains_what() -> None:
-    """The page of objectives agrees with what can be bound."""
-    objectives = objectives_page()
-    for objective in OBJECTIVES.values():
-        if not objective.facts.takes_measure:
-            continue
-        text = entry(objectives, objective.usage.replace(" or ", "` or `"))
-        (line,) = [line for line in text.split("\n") if line.startswith("- Measures: ")]
-        taken = [name for name in MEASURES if trains(objective.name, name)]
-        assert [name for name in MEASURES if f"`{name}`" in line or " all." in line] == taken
-        assert (taken == [*MEASURES]) == (objective.name in ("lambda", "noisy"))
 
 
 def test_every_formula_is_tex() -> None:

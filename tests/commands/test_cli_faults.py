@@ -9,9 +9,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
-from command import SMALL, Output
+from command import Output
 
-import gbrank
 from gbrank.commands.cli import COMMANDS, main
 from gbrank.commands.options import command_parser
 
@@ -97,32 +96,6 @@ def test_long_tokens(source: str, content: bytes, tmp_path: Path, fault: Output)
     assert re.search(r"long\.txt(, line [12][,:].*|:) expected .*, got", said)
 
 
-def test_damaged_model(data: Path, tmp_path: Path, fault: Output) -> None:
-    main(["train", str(data / "train.txt"), "--model", str(tmp_path), *SMALL])
-    file = tmp_path / "gbrank.json"
-    file.write_bytes(file.read_bytes()[:100])
-    for argv in (["info"], ["predict", data / "test.txt"]):
-        said = fault(*argv, "--model", tmp_path)
-        assert f"{file.name} is damaged: its content has changed" in said
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        [],
-        ["train", "train.txt"],
-        ["train", "train.txt", "--model", "m", "--booster-param", "max_bin"],
-        ["predict", "--model", "m", "test.txt", "--format", "csv"],
-        ["demo", "--seeds", "3"],
-    ],
-)
-def test_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as info:
-        main(argv)
-    assert info.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: gbrank ")
-
-
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Help shows examples, and the examples are right."""
@@ -140,13 +113,6 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
             parser.parse_args(words)
             seen += 1
     assert seen > 1
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as info:
-        main(["--version"])
-    assert info.value.code == 0
-    assert capsys.readouterr().out == f"gbrank {gbrank.__version__}\n"
 
 
 def test_broken_pipe_is_quiet() -> None:

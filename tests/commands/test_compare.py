@@ -1,16 +1,12 @@
 """`gbrank compare`, run in this process, against the Python API."""
 
 import json
-import sys
 from pathlib import Path
 
-import pytest
 from command import Output
 from lightgbm import LGBMRanker
 
-import gbrank.commands.comparisons
 from gbrank import GBRanker, cross_validate_rankers, read_letor
-from gbrank.commands.cli import main
 
 RANKERS = ["ranknet", "lightgbm"]
 SMALL = ["--seeds", "1", "--jobs", "1"]
@@ -39,15 +35,6 @@ def test_it_is_cross_validate_rankers(data: Path, output: Output, tmp_path: Path
     assert files["picture.png"].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_without_data(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Artificial queries, and rankers of gbrank, LightGBM and XGBoost."""
-    monkeypatch.setattr(gbrank.commands.comparisons, "CUBIC_QUERIES", 10)
-    lines = output("compare", *SMALL).split("\n")
-    assert lines[0] == "cubic, ndcg@10: 10 queries, 0 skipped"
-    names = [line.split()[0] for line in lines[2:5]]
-    assert names == ["noisy:ndcg", "lightgbm", "xgboost"]
-
-
 def test_several_data_sets(data: Path, output: Output, tmp_path: Path) -> None:
     """One by one, in the table, the numbers and the picture."""
     (tmp_path / "more.txt").write_bytes((data / "train.txt").read_bytes())
@@ -68,12 +55,3 @@ def test_several_data_sets(data: Path, output: Output, tmp_path: Path) -> None:
     assert [row["data"] for row in rows] == ["train.txt"] * 2 + ["more.txt"] * 2
     assert note.startswith("p is corrected for the number of rankers (Holm), which intervals are")
     assert max(map(len, table.splitlines())) <= 100
-
-
-def test_catboost_is_optional(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without it, the message says what to install."""
-    monkeypatch.setitem(sys.modules, "catboost", None)
-    assert main(["compare", "--rankers", "catboost"]) == 1
-    assert "pip install catboost" in capsys.readouterr().err

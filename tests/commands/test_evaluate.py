@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -94,16 +92,6 @@ def test_evaluating_a_run(
     assert values[-1] == ["judged@10".ljust(22), "all", "1.0000"]
     qrels.write_text("7 0 d 1\n")
     assert "expected queries that are judged" in fault("evaluate", qrels, "--run", run)
-
-
-def test_a_label_in_a_pipe(data: Path, model: str, tmp_path: Path, fault: Output) -> None:
-    """A pipe is read once."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    text = "-1 qid:1 1:1\n"
-    threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
-    said = fault("evaluate", pipe, "--model", model)
-    assert f"{pipe}, line 1, column 1: expected a label of at least 0, got -1" in said
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name_or_number(

@@ -71,22 +71,6 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(valid, np.arange(20, 40))
 
 
-def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "names.txt").write_text("\n".join("uvwxyz"))
-    argv = ["export", "--model", model, "--format", "solr", "--output", tmp_path / "m.json"]
-    (ranker, *where), found = called(monkeypatch, "export.export_model", *argv)
-    assert ranker.n_features_in_ == 6
-    assert where == [f"{tmp_path}/m.json", "solr"]
-    form: dict[str, Any] = {"feature_names": None, "missing_as_zero": False}
-    assert found == form | {"extractors": None, "verify": True}
-    (tmp_path / "queries.json").write_text('[{"a": 1}]')
-    more = ["--features", tmp_path / "names.txt", "--missing-as-zero", "--no-verify"]
-    more += ["--extractors", tmp_path / "queries.json"]
-    _, found = called(monkeypatch, "export.export_model", *argv, *more)
-    form |= {"feature_names": [*"uvwxyz"], "missing_as_zero": True}
-    assert found == form | {"extractors": [{"a": 1}], "verify": False}
-
-
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = "compare --data t.csv --categorical b --rankers ranknet lambda:map --seeds 2"
     argv += " --measures map ndcg@3 --baseline lambda:map --jobs 3 --docid url"
@@ -100,16 +84,6 @@ def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert data.docid.tolist() == table["url"].tolist()
     expected = {"seeds": 2, "measures": ["map", "ndcg@3"], "baseline": "lambda:map", "n_jobs": 3}
     assert expected.items() <= found.items()
-
-
-def test_compare_by_time(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that is older is trained on, the next part judges it, and the one after it tests."""
-    table.assign(day=-table["qid"]).to_csv("t.csv", index=False)
-    argv = ["compare", "--data", "t.csv", "--drop", "url", "b", "--time", "day"]
-    (_, (data,)), _ = called(monkeypatch, "commands.comparisons.compare_rankers", *argv)
-    folds = [[sorted({*data.qid[rows].tolist()}) for rows in fold] for fold in data.splits]
-    assert folds == [[[4], [3], [2]], [[3, 4], [2], [1]], [[2, 3, 4], [1], [0]]]
-    assert list(data.X) == ["a", "margin"]
 
 
 def test_processes_know_plugins(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,30 +130,3 @@ def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(found["labels"]["margin"], table["margin"])
     expected = {"checkpoint": "c", "checkpoint_rounds": 5}
     assert (expected | {"categorical_feature": ["b"]}).items() <= found.items()
-
-
-@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
-def test_a_bar_in_a_terminal(
-    quiet: list[str], table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    argv = ["train", "t.csv", "--drop", "url", "b", "--model", "m", *quiet]
-    (ranker,), _ = called(monkeypatch, "ranker.GBRanker.fit", *argv)
-    assert ranker.verbose == (not quiet)
-
-
-@pytest.mark.parametrize("other", ["one/model", "two/model", "two/other"])
-def test_what_two_models_are_called(
-    other: str, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By their folders' names, or by the whole paths where these are alike."""
-    ranker = GBRanker(n_estimators=1, min_child_samples=1, n_jobs=1)
-    ranker.fit(table[["a"]], table["label"], qid=table["qid"])
-    for folder in {"one/model", other}:
-        ranker.save(folder)
-    argv = ["report", "t.csv", "--model", "one/model", "--against", other, "--html", "r.html"]
-    if other == "one/model":
-        assert main(argv) == 1
-        return
-    found = called(monkeypatch, "plots.report.report", *argv)[1]["names"]
-    assert found == (("model", "other") if other == "two/other" else ("one/model", other))

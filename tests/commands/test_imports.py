@@ -81,14 +81,6 @@ def test_scores_are_judged_without_a_booster(kind: str, data: Path, tmp_path: Pa
     assert not modules & (unwanted | ({"sklearn"} if kind == "csv" else set()))
 
 
-@pytest.mark.slow
-def test_nothing_is_drawn_without_a_picture(data: Path) -> None:
-    """By `compare`."""
-    argv = ["--data", data / "train.txt", "--rankers", "ranknet", "--jobs", 1, "--seeds", 1]
-    unwanted = {"xgboost", *PICTURES, *OPTIONAL} - loaded_by("lightgbm")
-    assert not loaded("compare", *argv) & unwanted
-
-
 @pytest.mark.parametrize("argv", [["--help"], pytest.param(["--version"], marks=pytest.mark.slow)])
 def test_help_loads_nothing(argv: list[str]) -> None:
     """But for Python's own modules."""

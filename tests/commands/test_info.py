@@ -10,19 +10,7 @@ import pytest
 from command import Output
 
 import gbrank
-from gbrank import GBRanker, LinearRanker, make_cubic, read_letor, write_letor
-
-
-def test_what_needs_trees(data: Path, tmp_path: Path, fault: Output) -> None:
-    X, y, qid = read_letor(data / "train.txt")
-    model = tmp_path / "linear"
-    LinearRanker("regression").fit(X, y, qid=qid).save(model)
-    expected = f"--model must hold a GBRanker, got {model} with a LinearRanker."
-    assert expected in fault("info", "--model", model)
-    command = ["explain", data / "test.txt", "--query", "112", "--document", "1"]
-    assert expected in fault(*command, "--model", model)
-    export = ["--format", "solr", "--output", tmp_path / "m.json"]
-    assert expected in fault("export", "--model", model, *export)
+from gbrank import GBRanker, write_letor
 
 
 def test_info(model: str, output: Output) -> None:
@@ -46,21 +34,6 @@ def test_info(model: str, output: Output) -> None:
     saved = Path(model, "gbrank.json").stat().st_mtime
     assert found["saved"] == f"{date.fromtimestamp(saved)}"
     assert found["versions"] == {"numpy": np.__version__, "lightgbm": lgb.__version__}
-
-
-def test_info_of_a_model_that_stopped_early(tmp_path: Path, output: Output) -> None:
-    """The measure is that of the rounds that are kept; of many features, the first ten."""
-    X, y, qid = make_cubic(20, n_documents=10, n_features=12, random_state=0)
-    ranker = GBRanker(learning_rate=1.0, validation_fraction=0.3, early_stopping_rounds=2, n_jobs=1)
-    ranker.set_params(random_state=0, min_child_samples=2).fit(X, y, qid=qid).save(tmp_path)
-    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
-    assert ranker.best_score_ == max(curve) > curve[-1] + 1e-4
-    text = output("info", "--model", tmp_path)
-    assert f"  rounds         {ranker.best_iteration_}\n" in text
-    assert f"  validation     ndcg@10 {max(curve):.4f}\n" in text
-    shares = text.partition("share of the gain, 10 of 12 features\n")[2].splitlines()
-    largest = sorted(ranker.feature_importances_, reverse=True)[:10]
-    assert [line.split()[1] for line in shares] == [f"{share:.4f}" for share in largest]
 
 
 @pytest.mark.parametrize("more", [[], ["--sparse"], ["--booster", "xgboost"]])

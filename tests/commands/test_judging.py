@@ -99,23 +99,6 @@ def _ap(y: np.ndarray, scores: np.ndarray) -> float:
     return float(precision[relevant].mean())
 
 
-def test_explain_by_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Names in the table, and in what is said of documents."""
-    GBRanker(n_estimators=3, n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
-    command = "explain all.parquet --model own --query 3"
-    assert run(f"{command} --docid sku --document s25") == 0
-    assert "For s25:" in capsys.readouterr().out
-    assert run(f"{command} --docid sku --pair s25 s30") == 0
-    assert "| feature | s25 | s30 | share |" in capsys.readouterr().out
-    assert run(f"{command} --docid sku --pair s25 s30 --html e.html") == 0
-    assert "For s25:" in (folder / "e.html").read_text()
-    for options, message in [
-        ("--pair 1 x", "--pair must be an integer of at least 1 and at most 8, got 'x'")
-    ]:
-        assert run(f"{command} {options}") == 1
-        assert message in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("command", "message"),
     [

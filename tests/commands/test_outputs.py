@@ -76,40 +76,6 @@ def test_a_new_file_beside_the_data(place: Path, output: Output) -> None:
     assert len(Path("scores.txt").read_text().splitlines()) == 20
 
 
-@pytest.mark.parametrize(
-    ("argv", "hint"),
-    [
-        ("trian t.txt --model m", "unknown command 'trian'. Did you mean 'train'?"),
-        ("xyz", "unknown command 'xyz'. Known: compare, demo,"),
-        ("predict t.txt --modle m", "unrecognized argument --modle. Did you mean '--model'?"),
-        (
-            "train t.txt --model m --eval-set v.txt",
-            "--eval-set: use fit(eval_set=[(X, y)], eval_qid=[qid]). Here: --valid",
-        ),
-    ],
-)
-def test_misspelt_words(argv: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as info:
-        main(argv.split())
-    assert info.value.code == 2
-    assert hint in capsys.readouterr().err
-
-
-def test_a_file_without_features(place: Path, fault: Output) -> None:
-    """It cannot be trained on."""
-    Path("bare.txt").write_text("1 qid:1\n0 qid:1\n")
-    for options in (["--model", "new"], ["--model", "new", "--sparse"]):
-        assert "error: X must have at least one row and one column" in fault(
-            "train", "bare.txt", *options
-        )
-    assert not Path("new").exists()
-
-
-def test_a_report_against_itself(place: Path, model: str, fault: Output) -> None:
-    said = fault("report", "t.txt", "--model", "m", "--against", model, "--html", "r.html")
-    assert f"error: --against must be another model than --model, got {model}." in said
-
-
 def test_a_picture_that_fails_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

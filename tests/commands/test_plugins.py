@@ -37,14 +37,6 @@ def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault:
     assert output("list", "measures", "--plugin", "json").startswith("measures\n  ap[@K] ")
 
 
-def test_broken_plugin(tmp_path: Path, fault: Output) -> None:
-    (tmp_path / "plugin.py").write_text("1 / 0")
-    assert "plugin.py: ZeroDivisionError: division" in fault(
-        "list", "--plugin", tmp_path / "plugin.py"
-    )
-    assert "ModuleNotFoundError" in fault("list", "--plugin", "no_such_module")
-
-
 def test_a_measure_of_columns(tmp_path: Path, output: Output) -> None:
     """A plugin's measure sees the features of the file."""
     (tmp_path / "price.py").write_text(

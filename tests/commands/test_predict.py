@@ -54,12 +54,6 @@ def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:
     assert {line.split()[5] for line in text.splitlines()} == {"gbrank"}
 
 
-def test_trec_names_are_unique(model: str, tmp_path: Path, fault: Output) -> None:
-    (tmp_path / "data.txt").write_text("0 qid:1 1:0 # good\n1 qid:1 1:1 # good\n")
-    error = fault("predict", "--model", model, tmp_path / "data.txt", "--format", "trec")
-    assert "got 'good' twice in query 1" in error
-
-
 def test_comments_may_hold_any_bytes(
     data: Path, model: str, tmp_path: Path, output: Output, fault: Output
 ) -> None:

@@ -115,14 +115,6 @@ def test_files_have_the_features_of_the_first(tmp_path: Path) -> None:
     assert files.tolist() == [0, 0, 1]
 
 
-def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
-    """File, line and column, whatever stands before them."""
-    path = tmp_path / "d.txt"
-    path.write_text("# a file\n\n1 qid:1 1:3\n  -2 qid:1 1:2\n")
-    said = fault("train", path, "--model", tmp_path / "m", "--unjudged", "drop")
-    assert f"{path}, line 4, column 3: expected a label of at least 0, got -2" in said
-
-
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
 @pytest.mark.parametrize("command", ["train", "evaluate"])
 def test_rows_without_a_query(kind: str, command: str, tmp_path: Path, fault: Output) -> None:

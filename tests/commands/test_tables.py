@@ -105,14 +105,6 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
     }
 
 
-def test_comparisons(folder: Path, output: Output) -> None:
-    """Of a table, whose queries become folds; categories are categories for every ranker."""
-    options = ["--drop", "url", "--categorical", "shop", "--seeds", 1]
-    said = output("compare", "--data", folder / "train.parquet", *COLUMNS, *options, "--jobs", 1)
-    assert said.startswith("train.parquet, ndcg@10: 20 queries")
-    assert "xgboost" in said
-
-
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -160,15 +152,6 @@ def test_faults(
         argv += " --model new"
     assert message in fault(*argv.split())
     assert not Path("new").exists()
-
-
-def test_options_may_have_underscores(tmp_path: Path, folder: Path, output: Output) -> None:
-    """As the arguments of Python do; values keep theirs."""
-    output(
-        "train", folder / "train.csv", *FIT, "--model", tmp_path / "my_model",
-        "--early_stopping_rounds=3", "--validation_fraction", "0.3",
-    )  # fmt: skip
-    assert load_ranker(tmp_path / "my_model").early_stopping_rounds == 3
 
 
 @pytest.fixture
@@ -236,30 +219,6 @@ def test_a_feature_without_any_value(
     said = output("predict", "--model", folder / "m", tmp_path / f"t.{kind}")
     expected = load_ranker(folder / "m").predict(test.assign(b=np.nan))
     assert_array_equal(list(map(float, said.split())), expected)
-
-
-def test_faults_have_a_place(
-    frame: pd.DataFrame, folder: Path, tmp_path: Path, fault: Output
-) -> None:
-    """A word among numbers, and a row that is too short."""
-    table, model = tmp_path / "t.csv", ["--model", folder / "m"]
-    words = frame.astype({"a": object})
-    words.loc[3, "a"] = "n/k"
-    words.to_csv(table, index=False)
-    assert "of fit, numbers; column 'a' has dtype String, got 'n/k' in row 3" in fault(
-        "predict", table, *model
-    )
-    assert "column 'a' has dtype String, got 'n/k' in row 3." in fault(
-        "train", table, "--model", tmp_path / "m", *FIT
-    )
-    bad = frame.assign(grade=[-1.0, -1.0, -2.0, *frame["grade"][3:]])  # of its own row
-    bad.to_csv(table, index=False)
-    assert f"{table}: --label must be at least 0, got -2.0 in row 2" in fault(
-        "train", table, "--model", tmp_path / "m", *FIT, "--unjudged", "drop"
-    )
-    lines = (folder / "test.csv").read_text().splitlines()
-    table.write_text("\n".join([*lines[:4], "1,2,3,4,5,6,7,8,9", *lines[4:]]))
-    assert "Expected 8 fields in line 5, saw 9" in fault("predict", table, *model)
 
 
 def test_labels_stay_numbers(folder: Path, tmp_path: Path, output: Output) -> None:

@@ -20,12 +20,6 @@ def test_train_is_fit(data: Path, model: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(GBRanker.load(model).predict(X), expected)
 
 
-def test_train_defaults(data: Path, model: str, output: Output) -> None:
-    """What is not given is what GBRanker's signature says, but for the random state."""
-    parameters = json.loads(output("info", "--model", model, "--json"))["parameters"]
-    assert parameters == GBRanker().get_params() | SMALL_PARAMS | {"random_state": 0}
-
-
 def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     """Each parameter of GBRanker is an option, and arrives with its type."""
     parameters = {
@@ -168,12 +162,3 @@ def test_a_model_beside_its_checkpoint(data: Path, tmp_path: Path) -> None:
     (tmp_path / ".checkpoint.gbrank.0123456789abcdef.tmp").write_text("half")
     assert main(argv) == 0
     assert (tmp_path / "gbrank.json").read_text() == first
-
-
-def test_faults_name_options(data: Path, tmp_path: Path, fault: Output) -> None:
-    """And not the arguments of `fit`."""
-    argv = ["train", data / "train.txt", "--model", tmp_path / "m"]
-    assert "error: --num-leaves must be an integer of" in fault(*argv, "--num-leaves", "1")
-    (tmp_path / "positions").write_text("1\n0\n" + "1\n" * 118)
-    said = fault(*argv, "--positions", tmp_path / "positions")
-    assert "--positions must hold integers of at least 1, got 0.0 in row 1" in said

@@ -1,7 +1,5 @@
 """DaskGBRanker: on a cluster of two workers, the model of one machine."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from on_workers import LEAVES, QID, X, Y, dask
 
-from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, load_ranker
+from gbrank import GBRanker, LambdaRank, Mixture, Multiplier
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker
 from gbrank.objectives.on_label import OnLabel
@@ -168,16 +166,6 @@ def test_partitions_without_rows(fitted: Any) -> None:
     assert_array_equal(fitted.predict(blocks).compute(), expected)
 
 
-def test_predict_is_lazy(fitted: Any) -> None:
-    def fail(block: Any) -> Any:
-        raise AssertionError("computed")
-
-    fitted.predict(dask(X).map_blocks(fail, dtype=float, meta=np.empty((0, 0))))
-    scores = fitted.predict(dask(X).rechunk((100, 3)), num_iteration=2)
-    assert scores.chunks == ((100,) * 7 + (20,),)
-    assert_array_equal(scores.compute(), fitted.predict(X, num_iteration=2))
-
-
 def test_score(fitted: Any) -> None:
     weight = np.arange(1.0, 61)
     expected = fitted.score(X, Y, QID, query_weight=weight)
@@ -197,16 +185,6 @@ def test_leaves_without_documents(client: Any) -> None:
     assert DaskGBRanker(**params).fit(*data, qid=dask(QID)).best_iteration_ == 20
 
 
-def test_it_becomes_a_gbranker(fitted: Any, tmp_path: Path) -> None:
-    fitted.save(tmp_path)
-    for local in (fitted.to_local(), GBRanker.load(tmp_path), load_ranker(tmp_path)):
-        assert type(local) is GBRanker
-        assert_array_equal(local.predict(X), fitted.predict(X))
-        assert local.get_params() == fitted.get_params()
-    with pytest.raises(ValueError, match=r"load it by GBRanker\.load"):
-        DaskGBRanker.load(tmp_path)
-
-
 # --- What goes wrong --------------------------------------------------------------------------
 
 
@@ -214,9 +192,3 @@ def test_ranks(fitted: Any) -> None:
     """Those of the same rows in memory, wherever a query's rows lie."""
     found = fitted.rank(dask(X), dask(QID))
     assert_array_equal(found, fitted.to_local().rank(X, QID))
-
-
-def test_without_dask(monkeypatch: Any) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"pip install 'gbrank\[dask\]'"):
-        DaskGBRanker().fit(X, Y, qid=QID)

@@ -1,6 +1,5 @@
 """Tests of what Dask and Spark share."""
 
-import sys
 from itertools import permutations
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-import gbrank.distributed
 from gbrank import GBRanker, make_cubic
 from gbrank.common.collective import BoosterError, WorkersLostError
 from gbrank.distributed.parts import fit_part, true_cause
@@ -40,10 +38,3 @@ def test_a_part_is_a_fit_with_the_threads_of_its_ranker(n_jobs: int | None) -> N
     assert ranker.evals_result_ == whole.evals_result_
     with pytest.raises(ValueError, match="query_weight must be the same in all rows of a query"):
         fit_part(GBRanker(**params), 1, part | {"query_weight": np.arange(len(y))})
-
-
-def test_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says what to install."""
-    monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(ImportError, match=r"pip install 'gbrank\[spark\]'"):
-        gbrank.distributed.__getattr__("SparkGBRanker")
