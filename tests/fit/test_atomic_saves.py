@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gbrank.common.files import is_leftover, replace_file
+from gbrank.common.files import replace_file
 from gbrank.fit.storage import Saved, read_saved, write_saved
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
@@ -116,10 +116,3 @@ def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.Monk
         replace_file(tmp_path / "model.txt", b"new")
     assert target.read_text() == "mine"
     assert (tmp_path / name).is_symlink()
-
-
-def test_temporary_names() -> None:
-    """Of what a killed writer has left, and nothing else."""
-    assert is_leftover(".model.txt.0123456789abcdef.tmp")
-    for name in ("model.txt", ".model.txt", ".model.txt.4711", "..0123456789abcdef.tmp"):
-        assert not is_leftover(name)

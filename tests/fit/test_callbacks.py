@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import GBRanker, LinearRanker, make_cubic
+from gbrank import GBRanker, make_cubic
 from gbrank.fit.rounds import Round
 from gbrank.schedules import geometric
 
@@ -49,15 +49,6 @@ def test_what_is_told_is_what_is_recorded(booster: str) -> None:
         assert item.best == np.argmax(curve) + 1
 
 
-def test_linear_rankers_too() -> None:
-    """Step by step."""
-    told: list[Round] = []
-    made = LinearRanker("smooth:ndcg", n_steps=5, max_iter=2, n_jobs=1)
-    fit(made, callbacks=[told.append, lambda step: step.number == 2])
-    assert [item.sigma for item in told] == made.sigmas_.tolist()
-    assert len(told) == 3
-
-
 @pytest.mark.parametrize("answer", [True, np.True_])
 def test_true_ends_the_fit(answer: Any) -> None:
     """The model is that of a fit of so many rounds; all callbacks are called."""
@@ -76,15 +67,6 @@ def test_the_best_round_is_kept() -> None:
     made = ranker(n_estimators=40, early_stopping_rounds=10)
     fit(made, callbacks=[lambda round: round.number == end], **VALIDATION)
     assert made.best_iteration_ == np.argmax(curve[: end + 1]) + 1 <= end
-
-
-def test_the_start_is_told_of_too() -> None:
-    """Where early stopping ends RankNet, there are fewer rounds from then on."""
-    told: list[Round] = []
-    made = ranker(n_estimators=200, early_stopping_rounds=5).set_params(objective="approx:ndcg")
-    fit(made, callbacks=[told.append], **VALIDATION)
-    assert told[0].rounds == 200
-    assert len(told) == len(made.sigmas_) <= told[-1].rounds < 200
 
 
 class Pruned(Exception):

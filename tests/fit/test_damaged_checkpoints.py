@@ -10,17 +10,6 @@ import pytest
 from checkpointed import FILE, assert_same, fit, history_of, interrupted, kill_before, make
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tree is grown then."""
-    (tmp_path / "file").write_text("")
-    ranker = make()
-    kill_before(monkeypatch, ranker, 0)
-    with pytest.raises(OSError, match="file"):
-        fit(ranker, checkpoint=tmp_path / "file")
-    with pytest.raises(OSError, match="file"):
-        fit(ranker, checkpoint=tmp_path / "file" / "below")
-
-
 def full(monkeypatch: pytest.MonkeyPatch, writings: int) -> None:
     """Let the disk be full after so many writings."""
     fsync, done = os.fsync, []

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gbrank import GBRanker, Queries, load_ranker, make_cubic
+from gbrank import GBRanker, Queries, make_cubic
 from gbrank.fit.defaults import learning_rate_of
 
 X, Y, QID = make_cubic(40, n_documents=15, n_features=6, random_state=0)  # 600 documents
@@ -59,38 +59,11 @@ def test_large_data_get_other_trees(booster: str) -> None:
     assert given == (0.7, random)
 
 
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("objective", ["lambdarank", "approx:ndcg"])
-def test_is_what_trees_are_scaled_by(objective: str, booster: str) -> None:
-    """The ranker predicts what one that is given the rate does."""
-    ranker = fit(objective, booster=booster)
-    assert ranker.learning_rate_ == pytest.approx(RATE, rel=1e-6)
-    given = fit(objective, booster=booster, learning_rate=ranker.learning_rate_)
-    np.testing.assert_array_equal(ranker.predict(X), given.predict(X))
-    assert given.learning_rate_ == ranker.learning_rate_
-
-
 def test_a_start_takes_steps_of_its_own() -> None:
     """Those for its own number of trees, whatever the rate of the ranker."""
     ranker = fit(init="regression", learning_rate=5.0)
     assert ranker.init_.n_estimators == 2
     assert ranker.init_.learning_rate_ == min(10 * RATE, 0.2)
-
-
-def test_only_training_documents_count() -> None:
-    """Queries that are set aside for validation do not."""
-    ranker = fit(validation_fraction=0.5)
-    assert ranker.training_data_["train"]["documents"] == 300
-    assert ranker.learning_rate_ == pytest.approx(RATE / np.sqrt(2), rel=1e-6)
-
-
-def test_is_saved(tmp_path: Path) -> None:
-    """A loaded model has the rate, and its parameter is none still."""
-    ranker = fit()
-    ranker.save(tmp_path / "model")
-    loaded = load_ranker(tmp_path / "model")
-    assert loaded.learning_rate is None
-    assert loaded.learning_rate_ == ranker.learning_rate_
 
 
 def test_going_on_takes_smaller_steps(tmp_path: Path) -> None:
@@ -103,9 +76,3 @@ def test_going_on_takes_smaller_steps(tmp_path: Path) -> None:
     again = fit(init=tmp_path)
     assert again.learning_rate_ == pytest.approx(RATE / 4, rel=1e-6)
     assert fit(init=first, learning_rate=0.3).learning_rate_ == 0.3
-
-
-def test_other_starts_count_nothing() -> None:
-    """The regression is made for the ranker's own rounds; of other models nothing is known."""
-    for init in ("regression", "zero", fit().booster_):
-        assert fit(init=init).learning_rate_ == pytest.approx(RATE, rel=1e-6)

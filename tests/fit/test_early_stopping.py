@@ -1,6 +1,5 @@
 """Early stopping of whole fits: what "auto" stands for, and what is too short."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -50,24 +49,6 @@ def test_auto_at_the_default_rate() -> None:
     assert ranker.learning_rate_ == 0.01
     assert ranker.best_iteration_ == kept(curve, 38)
     assert len(curve) == min(ranker.best_iteration_ + 19, 150)
-
-
-def test_a_warning_of_a_short_patience() -> None:
-    """It names the rate; "auto", longer patience and no early stopping have none."""
-
-    def fit(**params: Any) -> None:
-        ranker = GBRanker("ranknet", n_jobs=1, random_state=0, **params)
-        ranker.fit(X, Y, qid=QID, **VALID)
-
-    with pytest.warns(UserWarning, match=r"rounds=19 is short .* 0\.1: .*'auto', or at least 20"):
-        fit(n_estimators=30, learning_rate=0.1, early_stopping_rounds=19)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message=".* alone, ")  # a feature that is ahead
-        fit(n_estimators=30, learning_rate=0.1, early_stopping_rounds=20)
-        fit(n_estimators=9, learning_rate=0.1, early_stopping_rounds=9)
-        fit(n_estimators=20, learning_rate=0.01, early_stopping_rounds="auto")
-        fit(n_estimators=20, learning_rate=0.01)
 
 
 @boosters

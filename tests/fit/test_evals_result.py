@@ -47,14 +47,6 @@ def test_tables_of_measures(tmp_path: Path) -> None:
                 assert f"<tr>{row}</tr>" in result._repr_html_()
 
 
-def test_nothing_measured() -> None:
-    """An empty dict, and tables without rows."""
-    result = GBRanker("ranknet", n_estimators=2, n_jobs=1).fit(X, Y, qid=QID).evals_result_
-    assert result == {}
-    assert result.to_pandas().empty
-    assert result.to_markdown().count("\n") == 1
-
-
 def test_training_data(tmp_path: Path) -> None:
     """What was trained on after the validation queries were set aside; kept with the model."""
     ranker = fit()

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from gbrank import GBRanker, make_cubic, plots, write_letor
+from gbrank import GBRanker, make_cubic, write_letor
 from gbrank.commands.cli import main
 from gbrank.data.documents import take_rows
 from gbrank.fit.explanations import Explanation
@@ -113,32 +113,6 @@ def test_values_of_a_pair(on_frame: GBRanker) -> None:
     assert why.to_markdown().count("\n") == 1 + len(why.features)
 
 
-def test_missing_categories() -> None:
-    """Are None."""
-    frame = FRAME.copy()
-    frame.loc[3, "e"] = np.nan
-    ranker = GBRanker(**SMALL).fit(frame, Y, qid=QID)
-    assert ranker.explain_pair(frame, 3, 4, qid=QID).first[4] is None
-
-
-@pytest.mark.parametrize("unit", ["D", "s", "ns"])
-def test_a_query_that_is_a_time(unit: str) -> None:
-    """In any type that can hold its id."""
-    times = (np.datetime64("2020-01-01", "D") + QID).astype(f"M8[{unit}]")
-    ranker = GBRanker(**SMALL).fit(X, Y, qid=times)
-    gap = ranker.explain_document(X, 2, group=[8] * 30, query=4).gap
-    moment = times[4 * 8]
-    for query in (moment, moment.astype("M8[D]").item(), pd.Timestamp(moment)):
-        assert ranker.explain_document(X, 2, qid=times, query=query).gap == gap
-
-
-def test_pictures(ranker: GBRanker) -> None:
-    """The shares sum to the gap in the picture too."""
-    for why in (ranker.explain_pair(X, 0, 1, qid=QID), ranker.explain_document(X, 0, qid=QID)):
-        ax = plots.explanation(why, largest=2)
-        assert sum(patch.get_width() for patch in ax.patches) == pytest.approx(why.gap)
-
-
 def test_a_pair_by_rows_ranks_and_names(ranker: GBRanker) -> None:
     """The same two documents; the words have their names, and the largest share first."""
     own = np.flatnonzero(QID == 1)
@@ -164,18 +138,6 @@ def test_a_pair_by_rows_ranks_and_names(ranker: GBRanker) -> None:
         ranker.explain_pair(X, "boot", names[last], qid=QID, docid=names)
     with pytest.raises(ValueError, match="second must be an integer of at least 1 and at most 8"):
         ranker.explain_pair(X, 1, 9, qid=QID, query=1)
-
-
-def test_explanation_of_shap(on_frame: GBRanker) -> None:
-    """It has what the array has, with the values and the names of the features."""
-    array = on_frame.explain(FRAME)
-    found = on_frame.explain(FRAME, output="shap")
-    assert_allclose(found.values, array[:, :-1], rtol=0, atol=0)
-    assert_allclose(found.base_values, array[:, -1], rtol=0, atol=0)
-    assert found.feature_names == ["a", "b", "c", "d", "e"]
-    assert found.data[5].tolist() == [*FRAME.iloc[5]]
-    with pytest.raises(ValueError, match="output must be one of"):
-        on_frame.explain(FRAME, output="table")
 
 
 def test_command(ranker: GBRanker, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from gbrank import GBRanker, LinearRanker, SLAMPerceptron, get_measure, get_objective
-from gbrank.commands.cli import main
+from gbrank import GBRanker, get_measure, get_objective
 from gbrank.fit.known_elsewhere import HERE, TABLE
 
 OWN = inspect.signature(GBRanker).parameters
@@ -50,36 +49,6 @@ def test_every_keyword_of_their_methods(method: str) -> None:
     for name in theirs(method) - set(inspect.signature(own).parameters):
         with pytest.raises(TypeError, match=rf"^GBRanker\.{method} has no {name}: "):
             own(X, **{name: 1})
-
-
-def test_all_wrong_words_at_once() -> None:
-    """What is known, then what nobody knows; the list of known names comes once."""
-    with pytest.raises(TypeError) as caught:
-        GBRanker(eta=1, lambda_l1=2, n_estimatrs=3, colour=4)  # type: ignore[call-arg]
-    said = str(caught.value)
-    assert said.startswith("GBRanker has no eta: use GBRanker(learning_rate=...). ")
-    assert 'GBRanker has no lambda_l1: use GBRanker(booster_params={"lambda_l1": ...}). ' in said
-    assert "'colour'. unknown parameter of GBRanker 'n_estimatrs'. Did you mean" in said
-    assert said.count("Known: ") == 1
-    with pytest.raises(ValueError, match=r"GBRanker has no eta: .*GBRanker has no rsm: "):
-        GBRanker().set_params(eta=1, rsm=2)
-    with pytest.raises(TypeError, match=r"fit has no cat_features: .*fit has no evals: "):
-        GBRanker().fit(X, Y, qid=QID, evals=[], cat_features=[])  # type: ignore[call-arg]
-
-
-def test_other_names_of_lightgbms_options() -> None:
-    """Those that the table does not list are known too."""
-    listed = {word for row in TABLE for word in row.get("lightgbm", [])}
-    for other, word in {"l1_regularization": "lambda_l1", "nrounds": "num_iterations"}.items():
-        assert other not in listed
-        assert HERE[other] == HERE[word]
-
-
-def test_options_of_ranklib() -> None:
-    words = {"-tree": "n_estimators", "-leaf": "num_leaves", "-mls": "min_child_samples"}
-    assert {word: HERE[word] for word in words} == {
-        word: f"use `GBRanker({name}=...)`" for word, name in words.items()
-    }
 
 
 def theirs_to_call() -> list[Any]:
@@ -159,70 +128,6 @@ def test_what_goes_into_booster_params(booster: str) -> None:
                 ranker.fit(X, Y, qid=QID)
                 tried += 1
     assert tried > 14
-
-
-def test_options(capsys: pytest.CaptureFixture[str]) -> None:
-    """On the command line the error names the option, where the command has it."""
-    for words, said in {
-        "train x --model m --eval-metric ndcg@5": '(eval_metric="ndcg@10"). Here: --metric.',
-        "train x --model m --max_bin=63": 'params={"max_bin": ...}). Here: --booster-param.',
-        "train x --model m --task-type GPU": "). Here: --booster, --booster-param.",
-        "train x --model m --eval-names a": "--eval-names: use ranker.evals_result_",
-        "evaluate x --model m --eval-metric map": "Here: --metric.",
-        "train x --model m --num-boost-round 5": "(n_estimators=...). Here: --n-estimators.",
-        "compare --device cuda": "unrecognized argument --device: use GBRanker(",
-        "train x --model m --colour red": "unrecognized argument --colour.",
-    }.items():
-        with pytest.raises(SystemExit, match="2"):
-            main(words.split())
-        assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("cls", [GBRanker, LinearRanker, SLAMPerceptron])
-def test_slips_of_the_pen(cls: Any) -> None:
-    """In the constructor and in set_params; for some words the nearest are another library's."""
-    known = cls().get_params()
-    for name in known:
-        said = rf"unknown parameter of {cls.__name__} '{name}_'\. Did you mean '{name}'\? Known: "
-        with pytest.raises(TypeError, match=said):
-            cls(**{f"{name}_": 1})
-        with pytest.raises(ValueError, match=said):
-            cls().set_params(**{f"{name}_": 1})
-    said = (
-        r"^GBRanker has no n_tres\. Did you mean num_trees: use GBRanker\(n_estimators=\.\.\.\)\?$"
-    )
-    if cls is not GBRanker:
-        said = rf"^unknown parameter of {cls.__name__} 'n_tres'\. Known: [^:]*\.$"
-    for call, kind in ((cls, TypeError), (cls().set_params, ValueError)):
-        with pytest.raises(kind, match=said):
-            call(n_tres=3)
-
-
-def test_weights_of_queries() -> None:
-    """XGBRanker's weights are those of queries: the error says what these are called here."""
-    with pytest.raises(ValueError, match=r"400 entries, got 5\. Weights of queries are query_weig"):
-        GBRanker().fit(X, Y, qid=QID, sample_weight=np.ones(5))
-
-
-@pytest.mark.parametrize("data", [lgb.Dataset(X), xgb.DMatrix(X)], ids=["Dataset", "DMatrix"])
-@pytest.mark.parametrize("arguments", [(), (Y,)], ids=["alone", "with labels"])
-def test_their_data_sets(data: Any, arguments: tuple[Any, ...]) -> None:
-    """They are refused with what to pass instead, whatever else is missing."""
-    with pytest.raises(TypeError, match=rf"{type(data).__name__}. Pass its features as X.*qid="):
-        GBRanker().fit(data, *arguments)
-    with pytest.raises(TypeError, match="Pass its features as X"):
-        GBRanker().fit(X=data, y=Y, qid=QID)
-    for valid in (data, (data, Y)):
-        with pytest.raises(TypeError, match=r"eval_set\[0\].*Pass its features as X"):
-            GBRanker().fit(X, Y, qid=QID, eval_set=[valid], eval_qid=[QID])
-
-
-@pytest.mark.parametrize("verbose", [-1, 0, False, None])
-def test_silence(verbose: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    """Is what LightGBM's users ask for by -1."""
-    ranker = GBRanker(n_estimators=2, min_child_samples=1, verbose=verbose).fit(X, Y, qid=QID)
-    assert capfd.readouterr() == ("", "")
-    assert "train" not in ranker.evals_result_
 
 
 def test_parameters_of_parameters_and_of_subclasses() -> None:

@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.fit.interrupted import FitInterrupted
 from gbrank.fit.loop import Judges, run_rounds
 from gbrank.fit.rounds import History, Stopping
 
@@ -81,21 +80,6 @@ def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) 
     assert (history.best_round, history.done) == (1, done)
 
 
-def test_a_start_had_ended_before_the_checkpoint() -> None:
-    """The objective trains for as many rounds as its start did, not for all that were planned."""
-    steps: Any = Replay([0.1] * 12)
-    ends: list[int] = []
-
-    def end_start(round: int) -> int:
-        ends.append(round)
-        return 2 * round
-
-    hook = stages(begin=3, end_start=end_start)
-    history = History(done=4, start_ended=3)
-    run_rounds(steps, steps.step, 12, Judges(), hook, history)
-    assert (history.done, ends) == (6, [3])
-
-
 @pytest.mark.parametrize("kind", ["array", "sparse", "linear"])
 def test_many_equal_rows_are_told(kind: str) -> None:
     """With their share of all rows, in one warning; a few, or those of other queries, are not."""
@@ -113,18 +97,3 @@ def test_many_equal_rows_are_told(kind: str) -> None:
             with warnings.catch_warnings():
                 warnings.filterwarnings("error", message=".*equal another row")
                 ranker.fit(make(X[rows]), y[rows], qid=np.r_[qid, 100 + qid[:100]])
-
-
-def test_ctrl_c_keeps_the_best_round() -> None:
-    """The warning has the number of rounds that the model keeps."""
-    steps: Any = Replay([0.1, 0.9, 0.2, 0.2])
-
-    def step(round: int) -> None:
-        if round == 3:
-            raise KeyboardInterrupt
-        steps.step(round)
-
-    judges, history = Judges(valid=[steps], stopping=Stopping(9)), History()
-    with pytest.warns(FitInterrupted, match="after 3 of 4 rounds: the model keeps 2"):
-        run_rounds(steps, step, 4, judges, stages(), history)
-    assert history.best_round == 2

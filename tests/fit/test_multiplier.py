@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,13 +13,8 @@ from sklearn.base import clone
 from gbrank import (
     GBRanker,
     LambdaRank,
-    LinearRanker,
     Mixture,
     Multiplier,
-    RankNet,
-    get_objective,
-    lightgbm_fobj,
-    load_ranker,
     make_cubic,
 )
 from gbrank.fit.rounds import Round
@@ -89,13 +83,6 @@ def test_a_level_that_the_first_goal_has_costs_nothing() -> None:
     assert own[-50:] == [0.0] * 50
 
 
-def test_training_queries() -> None:
-    """Where verbose has them measured."""
-    told = Multiplier(MEASURE, 0.85, data="train")
-    fitted = ranker(told, verbose=1).fit(**DATA)
-    assert fitted.evals_result_["train"][MEASURE][-1] == pytest.approx(0.85, abs=0.015)
-
-
 def test_validation_sets_that_are_the_training_data() -> None:
     """They would let a weight fall that the other documents need; the first other set is named."""
     data: Any = {**DATA}
@@ -141,16 +128,6 @@ def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path: Path) -> None:
         ranker(Multiplier(MEASURE, 0.8)).fit(**DATA, **options)
 
 
-def test_after_a_start() -> None:
-    """An objective that begins with RankNet has the weights from the first round on."""
-    terms = [get_objective("approx:ndcg"), get_objective("approx:ndcg[margin]")]
-    told, own = Multiplier(MEASURE, 0.85), []
-    fitted = ranker(told, terms).fit(**DATA, callbacks=[told, lambda _: own.append(told.weight)])
-    values = fitted.evals_result_["valid_0"][MEASURE]
-    assert_allclose(own, weights(values, 0.85), rtol=1e-12)
-    assert values[-1] == pytest.approx(0.85, abs=0.02)
-
-
 def test_texts() -> None:
     """What is printed makes an equal one; a saved ranker predicts, and says what it was."""
     for multiplier in (Multiplier(MEASURE, 0.85), Multiplier("ap", 0.1, "train")):
@@ -159,35 +136,3 @@ def test_texts() -> None:
         assert (repr(made), hash(made)) == (repr(multiplier), hash(multiplier))
     assert repr(Multiplier("ndcg@10[m]", 1)) == "Multiplier('ndcg@10[m]', 1.0)"
     assert Multiplier("ap", 0.1) != Multiplier("ap", 0.2)
-
-
-def test_saved(tmp_path: Path) -> None:
-    fitted = ranker(Multiplier(MEASURE, 0.85), n_estimators=5).fit(**DATA)
-    fitted.save(tmp_path)
-    loaded = load_ranker(tmp_path)
-    assert_array_equal(loaded.predict(X), fitted.predict(X))
-    assert "Multiplier('ndcg@10[margin]'" in loaded.objective
-    with pytest.raises(ValueError, match="Multiplier"):
-        loaded.fit(**DATA)
-
-
-def test_without_validation_queries() -> None:
-    alone = {name: DATA[name] for name in ("X", "y", "qid", "labels")}
-    with pytest.raises(ValueError, match="validation_fraction"):
-        ranker(Multiplier(MEASURE, 0.5)).fit(**alone)
-    fitted = ranker(Multiplier(MEASURE, 0.85), validation_fraction=0.3).fit(**alone)
-    assert fitted.evals_result_["valid_0"][MEASURE][-1] == pytest.approx(0.85, abs=0.03)
-
-
-def test_where_nobody_tells_what_is_measured() -> None:
-    """Hooks and linear rankers; also not where a multiplier is the only weight."""
-    objective = Mixture([LambdaRank(), RankNet()], [1, Multiplier("ndcg@10", 0.5)])
-    data = lgb.Dataset(X, Y, group=[12] * 80)
-    options = {"objective": lightgbm_fobj(objective), "verbosity": -1}
-    with pytest.raises(ValueError, match="must be the weight of a term in the objective of a GBR"):
-        lgb.train(options, data, 2)
-    with pytest.raises(ValueError, match="must be the weight of a term in the objective of a GBR"):
-        LinearRanker(objective, solver="sgd").fit(X, Y, qid=QID)
-    both = Mixture(TERMS, [Multiplier("ndcg@10", 0.5), Multiplier(MEASURE, 0.5)])
-    with pytest.raises(ValueError, match="weights in round 0 must have a sum above 0"):
-        ranker(1).set_params(objective=both).fit(**DATA)

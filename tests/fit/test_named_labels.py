@@ -11,16 +11,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from gbrank import (
     NDCG,
     GBRanker,
-    LinearRanker,
     Queries,
     RankNet,
     get_measure,
     get_objective,
-    lightgbm_fobj,
     make_cubic,
 )
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.evaluation import make_scorer
 from gbrank.objectives.on_label import OnLabel
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
@@ -165,28 +162,6 @@ def test_columns_of_a_frame(library: Any) -> None:
     assert list(by_name.feature_names_in_) == [f"f{i}" for i in range(6)]
     values = by_name.score(features, Y, QID, labels={"margin": SPARSE})
     assert by_name.evals_result_["valid_0"]["ndcg[margin]"][-1] == values
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda: get_measure("ndcg[m]")(Y, SCORES, qid=QID),
-        lambda: get_measure("ndcg[m]").bind(Y, QUERIES),
-        lambda: make_scorer("ndcg[m]")(LinearRanker("regression").fit(X, Y, qid=QID), X, Y, QID),
-        lambda: LinearRanker("ranknet[m]").fit(X, Y, qid=QID),
-        lambda: GBRanker(eval_metric="ndcg[m]", **SMALL).fit(X, Y, qid=QID).score(X, Y, QID),
-        lambda: lightgbm_fobj("ranknet[m]").at_round(0, SCORES, *_dataset()),
-    ],
-)
-def test_no_other_label_is_taken_for_it(use: Any) -> None:
-    with pytest.raises(ValueError, match=r"'m'"):
-        use()
-
-
-def _dataset() -> tuple[Any]:
-    import lightgbm
-
-    return (lightgbm.Dataset(X, Y, group=QUERIES.sizes, free_raw_data=False).construct(),)
 
 
 @pytest.mark.parametrize("weights", ["sample_weight", "query_weight"])

@@ -23,13 +23,9 @@ from checkpointed import (
     make,
 )
 
-from gbrank import LambdaRank
-from gbrank.schedules import geometric
-
 START = make("xgboost", n_estimators=3).fit(X, Y, qid=QID)
 
 CODES: dict[str, Any] = {"X": np.floor(4 * np.abs(X)), "eval_set": None, "eval_qid": None}
-Y_OTHER = np.where(np.arange(len(Y)) == 7, Y + 1, Y)
 OTHERS = {
     "objective": {"objective": "ranknet"},
     "num_leaves": {"num_leaves": 5},
@@ -65,13 +61,6 @@ def test_the_checkpoint_of_another_fit_is_refused(name: str, tmp_path: Path) -> 
     with pytest.raises(ValueError, match=re.escape(f"these were others: {name}.")):
         fit(make(**params), checkpoint=tmp_path, **data)
     assert (tmp_path / FILE).read_bytes() == before
-
-
-def test_all_differences_are_named(tmp_path: Path) -> None:
-    """Labels, of which y[7] is another, and a parameter."""
-    interrupted(make(), tmp_path, 5)
-    with pytest.raises(ValueError, match=r"others: learning_rate, y\."):
-        make(learning_rate=0.2).fit(X, Y_OTHER, qid=QID, **VALID, checkpoint=tmp_path)
 
 
 @pytest.mark.parametrize("package", ["lightgbm", "gbrank"])
@@ -112,14 +101,6 @@ def test_nothing_to_go_on_from_is_no_obstacle(tmp_path: Path) -> None:
     """A fit that died before its first round binds nobody."""
     interrupted(make(), tmp_path, 0)
     assert_same(fit(make(num_leaves=5), checkpoint=tmp_path), fit(make(num_leaves=5)))
-
-
-def test_equal_parameters_may_be_other_objects(tmp_path: Path) -> None:
-    """An objective and a schedule made anew, as by another process."""
-    params = {"objective": LambdaRank("ndcg@5"), "sigma": geometric(1.0, 0.5)}
-    interrupted(make(**params), tmp_path, 5)
-    again = make(objective=LambdaRank("ndcg@5"), sigma=geometric(1.0, 0.5))
-    assert_same(fit(again, checkpoint=tmp_path), fit(make(**params)))
 
 
 def test_rows_of_other_queries_are_other_data(tmp_path: Path) -> None:

@@ -118,13 +118,6 @@ def test_biases_are_no_part_of_scores(booster: str, tmp_path: Path) -> None:
     assert_array_equal(ranker.predict(X), trees)
 
 
-def test_without_positions(tmp_path: Path) -> None:
-    ranker = fit(make(), position=None)
-    assert ranker.position_bias_ is None
-    ranker.save(tmp_path)
-    assert GBRanker.load(tmp_path).position_bias_ is None
-
-
 @boosters
 def test_positions_of_any_kind(booster: str) -> None:
     """Positions may have gaps, and come as floats or a list: they are names, in order."""

@@ -153,21 +153,6 @@ def test_categories_are_read_by_the_booster(tmp_path: Path) -> None:
         made.init_.predict(frame)
 
 
-@pytest.mark.parametrize("make", [booster_of_lightgbm, booster_of_xgboost])
-def test_bad_tables(make: Any) -> None:
-    """Of another width."""
-    with pytest.raises(ValueError, match="X must be as the pretrained booster takes it"):
-        ranker(init=make()).fit(X[:, :4], Y, qid=QID)
-
-
-def test_several_outputs_are_no_score() -> None:
-    """One score a row, or an error."""
-    model = lgb.LGBMClassifier(n_estimators=2, verbosity=-1, n_jobs=1).fit(X, Y)
-    assert len(model.classes_) > 2
-    with pytest.raises(ValueError, match="init's predictions must have one dimension"):
-        ranker(init=model).fit(X, Y, qid=QID)
-
-
 @models
 def test_a_saved_start_is_a_ranker(name: str, tmp_path: Path) -> None:
     """It knows its columns, can be scored, and be judged by another label."""

@@ -155,18 +155,6 @@ def test_output(booster: str, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @boosters
-@pytest.mark.parametrize(
-    ("features", "least"), [(X[:15], 20), (X, 400), (np.full_like(X, np.nan), 20)]
-)
-def test_equal_scores_are_announced(booster: str, features: Any, least: int) -> None:
-    """Nothing to split, for whatever reason."""
-    ranker, n = make(booster, min_child_samples=least), len(features)
-    with pytest.warns(UserWarning, match=f"no tree has a split.*min_child_samples={least}"):
-        ranker.fit(features, Y[:n], qid=QID[:n])
-    assert np.ptp(ranker.predict(features)) == 0
-
-
-@boosters
 def test_fit_again_forgets(booster: str) -> None:
     """Nothing of an earlier fit stays; a fit that fails changes nothing."""
     ranker = make(booster).fit(pd.DataFrame({"a": X[:, 0]}), Y, qid=QID, **{

@@ -12,10 +12,6 @@ from plain_trees import PLAIN
 
 from gbrank import (
     GBRanker,
-    ListMLE,
-    Mixture,
-    Multiplier,
-    RankNet,
     lightgbm_fobj,
     load_ranker,
     make_cubic,
@@ -99,29 +95,3 @@ def test_the_start_of_a_chain_stays(objective: str) -> None:
     newer = above.refit(**WEEK)
     assert_array_equal(newer.init_.predict(X), first.predict(X))
     assert (newer.predict(X) != above.predict(X)).any()
-
-
-@pytest.mark.parametrize(
-    ("params", "got"),
-    [
-        ({"booster_params": {"monotone_constraints": [1, 0, 0, 0, 0]}}, "monotone_constraints"),
-        ({"booster_params": {"boosting": "dart"}}, "boosting"),
-        ({"booster_params": {"reg_alpha": 1.0}}, "lambda_l1"),
-        ({"booster": "xgboost", "booster_params": {"max_delta_step": 0.5}}, "max_delta_step"),
-        ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster"),
-    ],
-)
-def test_leaves_that_are_no_steps_are_refused(params: dict[str, Any], got: str) -> None:
-    """The message says what the ranker has."""
-    with pytest.raises(ValueError, match=f"refit takes steps .* with {got}: train .* anew"):
-        fit("ranknet", **params).refit(**WEEK)
-
-
-def test_what_a_fit_learns_besides_is_refused() -> None:
-    """Biases of positions, and multipliers."""
-    with pytest.raises(ValueError, match="cannot with positions"):
-        fit("ranknet").refit(**WEEK, position=np.tile(np.arange(1, 13), 30))
-    goals = Mixture([RankNet(), ListMLE()], [1, Multiplier("ndcg@10", 0.8)])
-    ranker = GBRanker(goals, n_estimators=3, validation_fraction=0.3, n_jobs=1)
-    with pytest.raises(ValueError, match="cannot with Multiplier"):
-        ranker.fit(X, Y, qid=QID).refit(**WEEK)

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, load_ranker, make_cubic
-from gbrank.common.plain import as_json, plain
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=3, random_state=0)
 # A value of each parameter, as Python has it, but of those that take no number or text.
@@ -68,19 +67,6 @@ def test_every_parameter(cls: Any, kinds: dict[type, Any], tmp_path: Path) -> No
         clone(loaded)
 
 
-def test_plain_values() -> None:
-    """NumPy's scalars and arrays change; other containers keep their type."""
-    given = {np.str_("a"): (np.int8(1), [np.float16(0.5)], np.bool_(True)), "b": np.longdouble(2)}
-    assert plain(given) == {"a": (1, [0.5], True), "b": 2.0}
-    assert [type(item) for item in plain(given)["a"]] == [int, list, bool]
-    assert type(plain(given)["b"]) is float
-    array = np.arange(3)
-    assert plain(array) == [0, 1, 2]
-    assert as_json({1: array, "x": (np.uint8(3), None, np.random.RandomState(0))}) == {
-        "1": [0, 1, 2], "x": [3, None, None],
-    }  # fmt: skip
-
-
 # --- How rankers print ------------------------------------------------------------------------
 
 
@@ -114,17 +100,3 @@ def test_a_chain_prints_each_link_once() -> None:
         counts.append(len(asked))
     assert np.ptp(np.diff(counts) / [2, 4, 8]) == 0
     assert set(asked) == {False}
-
-
-@pytest.mark.parametrize(
-    "ranker",
-    [
-        GBRanker(), LinearRanker("ranknet", init=np.arange(3.0)), SLAMPerceptron("ap@3"),
-        GBRanker("lambda:ndcg@10", booster="xgboost", n_estimators=50, learning_rate=0.125,
-                 num_leaves=9, subsample=0.5, eval_metric=["ndcg", "map"]),
-    ],
-)  # fmt: skip
-def test_prints_as_other_estimators(ranker: Any) -> None:
-    """What scikit-learn's own representation says, with its breaks of lines."""
-    kind = type(type(ranker).__name__, (type(ranker),), {"__repr__": BaseEstimator.__repr__})
-    assert repr(ranker) == repr(kind(**ranker.get_params(deep=False)))

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 from sklearn.base import clone
 
-from gbrank import GBRanker, LinearRanker, Queries, custom_objective, make_cubic
+from gbrank import GBRanker, Queries, custom_objective, make_cubic
 from gbrank.data.documents import Documents
 from gbrank.extend import Facts
 from gbrank.schedules import geometric
@@ -245,21 +245,6 @@ def test_nothing_is_trained_before_all_is_checked(
     monkeypatch.setattr("gbrank.fit.boost.regression_of", never)
     with pytest.raises(ValueError, match=message):
         made.fit(X, Y, qid=QID)
-
-
-def test_few_rounds_begin_with_one() -> None:
-    """Of the regression, though a tenth of them is less."""
-    assert ranker(init="regression", n_estimators=5).fit(X, Y, qid=QID).init_.n_estimators == 1
-
-
-def test_a_folder_of_something_else(tmp_path: Path) -> None:
-    """Of a ranker without trees, or damaged."""
-    LinearRanker("regression").fit(X, Y, qid=QID).save(tmp_path)
-    with pytest.raises(ValueError, match=r"init must be .* holds a LinearRanker: load it by"):
-        fitted(ranker(init=str(tmp_path)))
-    (tmp_path / "gbrank.json").write_text("{")
-    with pytest.raises(ValueError, match=r"init must be .* is damaged"):
-        fitted(ranker(init=str(tmp_path)))
 
 
 def test_the_regression_has_weights_categories_and_no_baseline() -> None:

@@ -260,21 +260,3 @@ def test_parameters_of_a_linear_ranker(params: dict[str, Any], tmp_path: Path) -
     np.testing.assert_array_equal(ranker.coef_, plain.coef_)
     ranker.save(tmp_path)
     np.testing.assert_array_equal(load_ranker(tmp_path).coef_, plain.coef_)
-
-
-def test_threads_set_after_a_fit_are_checked() -> None:
-    """The error names the argument; it is not the booster's."""
-    ranker = boosted().fit(FIRST, Y, qid=QID)
-    with pytest.raises(TypeError, match="n_jobs must be an integer"):
-        ranker.set_params(n_jobs="many").predict(FIRST)
-
-
-def test_an_attribute_may_be_replaced() -> None:
-    """As of any estimator; the next fit replaces it in turn."""
-    ranker = LinearRanker("regression").fit(FIRST, Y, qid=QID)
-    found = ranker.coef_
-    ranker.coef_ = 2 * found
-    np.testing.assert_allclose(ranker.predict(FIRST), FIRST.to_numpy() @ (2 * found))
-    np.testing.assert_array_equal(ranker.fit(FIRST, Y, qid=QID).coef_, found)
-    with pytest.raises(NotFittedError):
-        LinearRanker().coef_ = found
