@@ -325,7 +325,7 @@ class GBRanker(ExplainedRanker):
         >>> newer.score(X[600:], y[600:], qid[600:]) > ranker.score(X[600:], y[600:], qid[600:])
         True
         """
-        from gbrank.fit.refit import refit  # what only trains is not loaded to predict
+        from gbrank.fit.boost import refit  # what only trains is not loaded to predict
 
         queries = training_queries(X, y, qid, columns.pop("group", None))
         table = Documents.checked(X, y, queries, **columns)

@@ -17,7 +17,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.fits import fit_on_rows, scores_on
-from gbrank.fit.defaults import chosen_trees, learning_rate_of
+from gbrank.fit.boosted_ranker import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.measures.measure import bind_to_rows

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import found_in
@@ -46,45 +45,33 @@ def n_documents(X: TableLike) -> int:
 
 def refuse_zero_weights(train: Documents) -> None:
     """Refuse weights of which none is positive."""
-    columns = {
-        "sample_weight": train.sample_weight,
-        "query_weight": train.query_weight,
-        "sample_weight times query_weight": train.weights,
-    }
-    for name, weights in columns.items():
-        if weights is not None and not all_any(weights.any()):
-            raise ValueError(f"{name} must have a positive entry, got only zeros.")
+    weights = train.weights
+    if weights is not None and not all_any(weights.any()):
+        raise ValueError(
+            "sample_weight and query_weight must have a positive entry, got only zeros."
+        )
 
 
 def validation_documents(
     eval_set: Sequence[tuple[TableLike, ArrayLike]] | None,
-    *,
-    eval_qid: Sequence[Ids] | None = None,
-    eval_group: Sequence[ArrayLike] | None = None,
-    eval_init_score: Sequence[ArrayLike] | None = None,
-    eval_labels: Sequence[Mapping[str, ArrayLike]] | None = None,
     labels: Labels | None = None,
+    **lists: Any,
 ) -> list[Documents]:
-    """Return the documents of each validation set; `labels` are those of the training data."""
-    if eval_labels is not None and not isinstance(labels, Mapping):
-        if labels is None:
-            raise ValueError("eval_labels needs labels=, got none.")
-        raise ValueError("eval_labels must be None where labels are columns of X.")
+    """Return the documents of each validation set; `labels` are those of the training data.
+
+    `lists` are the arguments of `fit` that have one entry for each set.
+    """
+    if lists.get("eval_labels") is not None and not isinstance(labels, Mapping):
+        raise ValueError("eval_labels needs labels= as a mapping.")
     in_columns = None if isinstance(labels, Mapping) else labels
-    sets = validation_sets(
-        eval_set,
-        eval_qid=eval_qid,
-        eval_group=eval_group,
-        eval_init_score=eval_init_score,
-        eval_labels=eval_labels,
-    )
     documents = []
-    for where, columns in sets.items():
+    for where, columns in validation_sets(eval_set, **lists).items():
         with found_in(where):
-            X, y = columns["X"], columns["y"]
-            queries = Queries.resolve(n_documents(X), columns.get("qid"), columns.get("group"))
-            scores, others = columns.get("init_score"), columns.get("labels", in_columns)
-            documents.append(Documents.checked(X, y, queries, init_score=scores, labels=others))
+            queries = Queries.resolve(
+                n_documents(columns["X"]), columns.pop("qid", None), columns.pop("group", None)
+            )
+            columns = {"labels": in_columns, **columns}
+            documents.append(Documents.checked(queries=queries, **columns))
     return documents
 
 
@@ -120,14 +107,7 @@ def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
     if ("eval_qid" in lists) == ("eval_group" in lists):
         raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
     for name, values in lists.items():
-        if not is_list(values):
-            raise TypeError(f"{name} must be a list, one entry per set, got {quoted(values)}.")
         if len(values) != len(eval_set):
             raise ValueError(
                 f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
-
-
-def is_list(values: Any) -> bool:
-    """Return whether something is a list, or an array or other sequence that serves as one."""
-    return isinstance(values, Sequence) or (hasattr(values, "tolist") and np.ndim(values) > 0)

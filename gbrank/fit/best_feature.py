@@ -72,16 +72,10 @@ def _agreement(rows: Documents) -> Vector:
 def _single_feature(
     schema: Schema, column: int, sign: int, X: Features, judge: MeasureOnRows
 ) -> SingleFeature:
-    """Return a column with its values on the judged queries."""
-    values = judge.per_query(_scores(X, column, sign))
-    return SingleFeature(schema.feature_names[column], column, sign, values)
-
-
-def _scores(X: Features, column: int, sign: int) -> Vector:
-    """Return a column as scores, in which what is missing ranks last."""
-    values = as_dense(X[:, [column]])[:, 0] * float(sign)
-    values[np.isnan(values)] = np.nextafter(np.nanmin(values, initial=0.0), -np.inf)
-    return values
+    """Return a column with its values on the judged queries, where what is missing ranks last."""
+    scores = as_dense(X[:, [column]])[:, 0] * float(sign)
+    scores[np.isnan(scores)] = np.nextafter(np.nanmin(scores, initial=0.0), -np.inf)
+    return SingleFeature(schema.feature_names[column], column, sign, judge.per_query(scores))
 
 
 def difference_of(

@@ -1,4 +1,4 @@
-"""A fit of trees, from its documents to what it makes."""
+"""Fits of trees, from documents to what is made; and new values for the leaves of a fit's trees."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -9,37 +9,46 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import GradientFunction, State
-from gbrank.clicks import PositionReport
+from gbrank.boosters.interface import GradientFunction
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Positions, Vector
+from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
-from gbrank.data.sampling import query_keys, query_noise
+from gbrank.data.sampling import document_keys, query_keys, query_noise, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import refuse_zero_weights
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
-from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name, tree_settings
+from gbrank.fit.boosted_ranker import (
+    BoostedRanker,
+    chosen_trees,
+    is_start_name,
+    learning_rate_of,
+    tree_settings,
+)
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes
-from gbrank.fit.defaults import chosen_trees
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.gradients import derivatives_by_round
 from gbrank.fit.interrupted import as_part, is_part, kept
 from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_equal_rows
 from gbrank.fit.multiplier import Multiplier, own_multipliers, refuse_training_data
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
-from gbrank.fit.rounds import Callback, History, check_callbacks, stopping_of
-from gbrank.fit.start import needs_regression, regression_of, with_features, with_scores
+from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
 from gbrank.objectives.objective_registry import get_objective
 
 FOLDS = 3  # of the training queries, where no others judge the baseline
+START = 0.1  # the share of the rounds for which "regression" is trained
+TOGETHER = 0.3  # largest sum of learning rates of trees that take their steps from one gradient
+# Parameters under which LightGBM's or XGBoost's leaves are no such steps.
+OF_LEAVES = {"alpha", "lambda_l1", "linear_tree", "max_delta_step", "path_smooth"}
+OF_LEAVES |= {"monotone_constraints", "num_parallel_tree"}
 
 
 def boost(
@@ -56,7 +65,14 @@ def boost(
     schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical_feature)))
     documents = [with_features(ranker, schema, part, i) for i, part in enumerate(tables)]
     refuse_zero_weights(documents[0])
-    _refuse_together(ranker, schema, *documents)
+    baseline_column(ranker, schema)  # which must be there
+    if tables[0].init_score is not None and any(part.init_score is None for part in tables):
+        raise ArgumentError(
+            "eval_init_score",
+            "must be given where init_score is: validation documents would be judged by the trees "
+            "alone",
+        )
+    TRAINERS[ranker.booster].check(settings, schema)
     warn_of_equal_rows(documents[0])
     if saved.file is not None:
         saved.expect(fit_hashes(ranker, schema, documents))
@@ -79,28 +95,32 @@ def grow(
     """Train a ranker's trees on features, and return all that the fit makes."""
     hook, multipliers = hook_of(ranker, train)
     derivatives = derivatives_by_round(hook, ranker, train, settings.seed)
-    TRAINERS[ranker.booster].check(settings, schema)
     start, (train, *valid) = _started(ranker, schema, [train, *valid])
-    threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
     chosen = chosen_trees(ranker, train.queries, start)
-    judges = _judges(ranker, schema, train, valid, chosen["learning_rate"], saved.history)
+    threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
+    settings = replace(settings, n_jobs=threads, **chosen)
+    patience, rate = ranker.early_stopping_rounds, settings.learning_rate
+    stopping = stopping_of(patience, ranker.n_estimators, rate)
+    training = "train" in saved.history.results if saved.history.done else ranker._shows
+    judges = judges_of(ranker, train, valid, schema, stopping, training=training)
     refuse_training_data(multipliers, judges.place)
     positions = report_of_positions(train, ranker.position_model == "free")
-    settings = replace(settings, n_jobs=threads, **chosen)
-    trainer = _trainer(ranker, train, valid, schema, settings, positions, saved.state)
+    trainer: Trainer = TRAINERS[ranker.booster](train, valid, schema, settings, saved.state)
+    if positions is not None and train.position is not None:
+        trust = np.where(ranker.position_model == "free", 1.0, positions.told)
+        trainer = DebiasedTrainer(trainer, train.position, trust, rate, saved.state)
     with closing(trainer):
         called: list[Callback] = [*multipliers, *callbacks]
         history = _rounds(ranker, trainer, derivatives, judges, hook, saved, called)
         model = kept(trainer.finish, history.best_round)
-        judged = valid[judges.place : judges.place + 1]
-        scores = kept(_final_scores, model, trainer, judged, schema, threads)
+        scores = kept(_final_scores, model, trainer, valid[judges.place :], schema, threads)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
     _warn_without_splits(ranker, model, train)
     hook.warn_of_start_alone(history.done, history.best_round)
     if valid:
-        warn_if_behind(ranker, schema, train, judged[0], scores)
+        warn_if_behind(ranker, schema, train, valid[judges.place], scores)
     return FittedTrees(
         schema=schema,
         model=model,
@@ -131,19 +151,28 @@ def hook_of(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list
     return hook, multipliers
 
 
-def _judges(
-    ranker: BoostedRanker,
-    schema: Schema,
-    train: Documents,
-    valid: Sequence[Documents],
-    rate: float,
-    history: History,
-) -> Judges:
-    """Return the measures of the rounds, and when they end them."""
-    measures, patience = ranker._measures(), ranker.early_stopping_rounds
-    stopping = stopping_of(patience, ranker.n_estimators, rate)
-    training = "train" in history.results if history.done else ranker._shows
-    return judges_of(measures, train, valid, schema, ranker.n_jobs, stopping, training=training)
+def derivatives_by_round(
+    hook: GradientHook, ranker: BoostedRanker, train: Documents, seed: int
+) -> Callable[[int], GradientFunction]:
+    """Bind a hook to the documents of a fit; return the function of a round to its derivatives."""
+    bound = hook.bind(
+        train.y,
+        train.queries,
+        sample_weight=train.sample_weight,
+        query_weight=train.query_weight,
+        labels=train.labels,
+    )
+    if ranker.subsample == 1:
+        return lambda round: partial(hook.derivatives, bound, round=round)
+    queries, by_document = train.queries, ranker.subsample_by == "document"
+    keys = document_keys(queries) if by_document else query_keys(queries.ids)
+
+    def sampled_derivatives(round: int) -> GradientFunction:
+        left_out = ~sampled(keys, ranker.subsample, seed, round)
+        mask = left_out if by_document else left_out[queries.index]
+        return partial(hook.derivatives, bound, round=round, left_out=mask)
+
+    return sampled_derivatives
 
 
 def _rounds(
@@ -156,7 +185,7 @@ def _rounds(
     callbacks: Sequence[Callback],
 ) -> History:
     """Train the rounds that a checkpoint leaves, or all."""
-    hook.sigma_of_round.update(saved.sigmas)
+    hook.sigma_of_round = saved.sigmas
     if callbacks:
         hook.watch = partial(setattr, hook, "gradients")
     return run_rounds(
@@ -167,26 +196,9 @@ def _rounds(
         hook,
         saved.history,
         callbacks=callbacks,
-        keep=partial(saved.keep, trainer, hook.sigma_of_round),
+        keep=partial(saved.keep, trainer),
         progress=ranker._shows,
     )
-
-
-def _trainer(
-    ranker: BoostedRanker,
-    train: Documents,
-    valid: list[Documents],
-    schema: Schema,
-    settings: TreeSettings,
-    positions: PositionReport | None,
-    state: State | None,
-) -> Trainer:
-    """Return the booster, ready to grow its next tree, which learns biases of positions, too."""
-    trainer: Trainer = TRAINERS[ranker.booster](train, valid, schema, settings, state)
-    if positions is None or train.position is None:
-        return trainer
-    trust = np.where(ranker.position_model == "free", 1.0, positions.told)
-    return DebiasedTrainer(trainer, train.position, trust, settings.learning_rate, state)
 
 
 def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) -> None:
@@ -197,19 +209,6 @@ def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) 
             f"{len(train.y)} documents too few for "
             f"min_child_samples={ranker.min_child_samples}, features without variation, or "
             "gradients too small (a narrow sigma)?"
-        )
-
-
-def _refuse_together(
-    ranker: BoostedRanker, schema: Schema, train: Documents, *valid: Documents
-) -> None:
-    """Refuse arguments that are right by themselves, and not together."""
-    baseline_column(ranker, schema)  # which must be there
-    if train.init_score is not None and any(part.init_score is None for part in valid):
-        raise ArgumentError(
-            "eval_init_score",
-            "must be given where init_score is: validation documents would be judged by the trees "
-            "alone",
         )
 
 
@@ -250,6 +249,40 @@ def _scores_in_folds(
     return scores
 
 
+def with_features(
+    ranker: BoostedRanker, schema: Schema, documents: Documents, place: int
+) -> Documents:
+    """Return documents with features in place of their table, and with the scores of a model.
+
+    That is the model that the ranker boosts from, unless it is to be trained. In place 0 are the
+    documents to train on.
+    """
+    with found_in(f"eval_set[{place - 1}]: " if place else ""):
+        features = replace(documents, X=schema.transform(documents.X))
+        init: Any = ranker.init
+        if init in (None, "zero"):
+            return features
+        if documents.init_score is not None:
+            raise ArgumentError("init", "must be None where init_score is given", quoted(init))
+        if is_start_name(init):
+            return features
+        return with_scores(features, init.predict(schema.in_order(documents.X)))
+
+
+def with_scores(documents: Documents, predicted: Vector) -> Documents:
+    """Return documents with the scores that a model predicts as initial scores."""
+    scores = check_vector(predicted, "init's predictions", len(documents.y))
+    return replace(documents, init_score=np.array(check_finite(scores, "init's predictions")))
+
+
+def needs_regression(ranker: BoostedRanker, train: Documents) -> bool:
+    """Return whether a regression on the gains is to be trained first."""
+    if ranker.init is None and train.init_score is None:
+        facts = get_objective(ranker.objective).facts
+        return facts.needs_start and facts.start == "none"
+    return isinstance(ranker.init, str) and ranker.init == "regression"
+
+
 def _started(
     ranker: BoostedRanker, schema: Schema, documents: Sequence[Documents]
 ) -> tuple[BaseRanker[Any] | None, Sequence[Documents]]:
@@ -258,7 +291,18 @@ def _started(
         init: Any = ranker.init
         # A copy, which another fit of `init` leaves as it is.
         return None if is_start_name(init) else copy(init), documents
-    start = regression_of(ranker)
+    start: BoostedRanker = clone(ranker).set_params(
+        objective="regression",
+        init=None,
+        sigma=None,
+        n_estimators=max(1, int(START * ranker.n_estimators)),
+        learning_rate=None,
+        curvature="own",
+        validation_fraction=None,
+        early_stopping_rounds=None,
+        baseline=None,
+        verbose=0,
+    )
     fitted = as_part(
         lambda: grow(start, tree_settings(start), schema, documents[0], [], Checkpoint())
     )
@@ -271,7 +315,7 @@ def _started(
 def _final_scores(
     model: Model, trainer: Trainer, valid: Sequence[Documents], schema: Schema, n_jobs: int
 ) -> Vector:
-    """Return the last scores of the validation rows or, without any, of the training rows."""
+    """Return the last scores of the first validation set or, without any, of the training rows."""
     if not valid:
         scores = trainer.train_scores()
     else:
@@ -296,3 +340,40 @@ def sizes_of(train: Documents, valid: Sequence[Documents]) -> dict[str, dict[str
         }
         for name, part in parts.items()
     }
+
+
+def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
+    """Return what a ranker's fit made, with steps from its scores in the leaves of its trees."""
+    fitted, goes_on = ranker._fitted, ranker._taken()
+    goes_on.init = ranker
+    settings = tree_settings(goes_on)
+    hook, multipliers = hook_of(goes_on, table)
+    params = TRAINERS[fitted.booster].check(settings, fitted.schema)
+    obstacles = [*sorted(OF_LEAVES & params.keys()), *map(repr, multipliers)]
+    obstacles += [name for name in ("boosting", "booster") if params.get(name) == "dart"]
+    if obstacles or table.position is not None:
+        raise ValueError(
+            "refit takes steps along the gradient of the objective in the leaves, which it cannot "
+            f"with {', '.join(obstacles) or 'positions'}: train the ranker anew."
+        )
+    goes_on.init = fitted.init
+    train = with_features(goes_on, fitted.schema, table, 0)
+    refuse_zero_weights(train)
+    derivatives = derivatives_by_round(hook, goes_on, train, settings.seed)
+    rate, start = learning_rate_of(goes_on, train.queries), train.init_score
+
+    def steps(leaves: Positions, values: list[Vector]) -> list[Vector]:
+        """Return the leaf values of all trees, of which each goes on from the scores so far."""
+        scores: Any = sum(map(np.take, values, leaves), start=0.0 if start is None else start)
+        for number, (places, old) in enumerate(zip(leaves, values, strict=True)):
+            if number % max(1, round(TOGETHER / rate)) == 0:
+                gradient, curvature = derivatives(number)(scores)
+            slope, width = (np.bincount(places, part, len(old)) for part in (gradient, curvature))
+            step = -rate * slope / np.where(width > 0, width + goes_on.reg_lambda, 1.0)
+            scores = scores + step[places]
+            old += step
+        return values
+
+    model = fitted.model.refit(train.X, fitted.schema, settings.n_jobs, steps)
+    of_fit = replace(fitted, best_score=np.nan, evals_result=EvalsResult())
+    return replace(of_fit, model=model, data=sizes_of(train, []))

@@ -1,5 +1,6 @@
-"""The parameters of GBRanker, and their checks."""
+"""The parameters of GBRanker, their checks, and those that follow from the size of the data."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.boosters.booster_params import LARGEST_INT32
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_jobs, quoted
-from gbrank.common.collective import all_gather
+from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.threads import usable_threads
+from gbrank.data.queries import Queries
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.rounds import check_patience
@@ -22,13 +24,17 @@ if TYPE_CHECKING:  # compiled code: who only loads a ranker need not wait for nu
     from gbrank.measures.measure_registry import Metric
     from gbrank.objectives.objective import Objective
 
+# Chosen on validation queries: docs/defaults.md.
+SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
+LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2
+ALIKE = 70  # documents of one query are not independent: so many of them count
+LARGE = 100_000  # documents from which trees see all features and thresholds
+
 
 def check_params(params: object, name: str) -> dict[str, Any]:
     """Return the booster's own parameters as a dict."""
     if not isinstance(params, Mapping | None):
         raise ArgumentTypeError(name, "must be a dict", quoted(params))
-    if not all(isinstance(key, str) for key in params or ()):
-        raise ArgumentTypeError(name, "must have texts as names", quoted(params))
     return dict(params or {})
 
 
@@ -96,3 +102,37 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         early_stopping=ranker.early_stopping_rounds is not None,
         resumable=resumable,
     )
+
+
+def chosen_trees(ranker: BoostedRanker, queries: Queries, start: object = None) -> dict[str, Any]:
+    """Return the parameters that follow from the queries of all workers, unless they are given."""
+    large = all_sum(queries.n_documents) >= LARGE
+    colsample, extra_trees = ranker.colsample, ranker.extra_trees
+    if extra_trees is None:
+        extra_trees = ranker.booster == "lightgbm" and not large
+    if colsample is None:
+        colsample = 1.0 if large else 0.5
+    rate = learning_rate_of(ranker, queries, start)
+    return {"learning_rate": rate, "colsample": colsample, "extra_trees": extra_trees}
+
+
+def learning_rate_of(ranker: BoostedRanker, queries: Queries, start: object = None) -> float:
+    """Return the given rate, else 15 √(N / 70,000) / T, from 0.01 to 0.2.
+
+    N counts at most 70 documents of a query; T counts the rounds of a ranker that `init` gave too.
+    """
+    if ranker.learning_rate is not None:
+        return float(ranker.learning_rate)
+    earlier = 0 if isinstance(ranker.init, str | None) else _rounds_of(start)
+    counted = all_sum(int(np.minimum(queries.sizes, ALIKE).sum()))
+    sum_of_rates = SUM_OF_RATES * math.sqrt(counted / DOCUMENTS)
+    return min(max(sum_of_rates / (ranker.n_estimators + earlier), LOWEST_RATE), HIGHEST_RATE)
+
+
+def _rounds_of(start: Any) -> int:
+    """Return how many rounds a ranker of trees has, with those of what it was boosted from."""
+    rounds = 0
+    while isinstance(start, BoostedRanker):
+        rounds += start._fitted.best_iteration
+        start = start._fitted.init
+    return rounds

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import State
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.checks import check_number, quoted
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.checks import check_number
 from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of
 from gbrank.common.fields import checked_fields
@@ -44,11 +44,6 @@ class Checkpoint:
         self.state: State | None = None  # of the booster; None before the first round
         if folder is None:
             return
-        demand = "must be the path of a folder or None"
-        if not isinstance(folder, str | os.PathLike):
-            raise ArgumentTypeError("checkpoint", demand, quoted(folder))
-        if not os.fspath(folder):
-            raise ArgumentError("checkpoint", demand, "''")
         refuse_remote(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self.file = Path(folder) / FILE
@@ -74,17 +69,15 @@ class Checkpoint:
                 hint=" Pass what was passed then, choose another folder, or delete the file.",
             )
 
-    def keep(
-        self, trainer: Trainer, sigmas: Mapping[int, float], history: History, now: bool
-    ) -> None:
+    def keep(self, trainer: Trainer, now: bool) -> None:
         """Write the fit after a round, if a checkpoint is due or asked for."""
-        if self.file is None or (not now and history.done % self._every):
+        if self.file is None or (not now and self.history.done % self._every):
             return
         state = trainer.state()
         description = {
             "hashes": self.hashes,
-            "history": asdict(history),
-            "sigmas": list(sigmas.items()),
+            "history": asdict(self.history),
+            "sigmas": list(self.sigmas.items()),
             "sizes": {name: len(content) for name, content in state.items()},
         }
         rest = b"\n".join([json.dumps(description).encode(), b"".join(state.values())])

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
@@ -304,14 +304,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     def _measures(self) -> list[Measure]:
         from gbrank.measures.measure_registry import get_measures
 
-        metrics = self.eval_metric
-        listed = metrics if isinstance(metrics, list | tuple) else [metrics]
-        if any(isinstance(metric, str) and " at 0x" in metric for metric in listed):
-            raise ValueError(
-                f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
-                "holds a function that the model was not saved with."
-            )
-        return get_measures(metrics, "eval_metric")
+        return get_measures(self.eval_metric, "eval_metric")
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what data the ranker takes."""
@@ -350,13 +343,9 @@ class _Shown:
 
 def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> int:
     """Return the seed that a random state stands for; an integer stands for itself."""
-    if isinstance(state, int | np.integer) and not isinstance(state, bool):
+    if isinstance(state, int | np.integer):
         return int(check_number(state, name, 0, 2**31 - 1, integer=True))
-    try:
-        return int(check_random_state(state).randint(2**31 - 1))
-    except (ValueError, TypeError):  # old versions format a tuple into their message
-        demand = "must be an integer, a RandomState or None"
-        raise ArgumentError(name, demand, quoted(state)) from None
+    return int(check_random_state(state).randint(2**31 - 1))
 
 
 def check_verbose(verbose: object, name: str = "verbose") -> bool:

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
-from gbrank.common.checks import nearest, quoted, unknown_names
+from gbrank.common.checks import quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.feature_matrix import BOOSTERS, refuse_data_set
 
@@ -56,13 +56,10 @@ def _refuse(
     unknown: list[str] = []
     for name in sorted(set(names) - set(known)):
         lacks = kind == "argument" and f"fit({name}=" in words.get(name, "")  # as Dask's fit may
-        near = name if name in words or nearest(name, known) else nearest(name, words)
-        if lacks or near is None or near not in words:
+        if lacks or name not in words:
             unknown.append(name)
-        elif near == name:
-            sentences.append(f"{owner} has no {name}: {instead(name)}.")
         else:
-            sentences.append(f"{owner} has no {name}. Did you mean {near}: {instead(near)}?")
+            sentences.append(f"{owner} has no {name}: {instead(name)}.")
     if unknown:
         sentences.append(unknown_names(f"{kind} of {owner}", unknown, known))
         if kind == "parameter" and words:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,33 +23,22 @@ from gbrank.data.sampling import block_keys, query_keys, row_keys, sampled, spli
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
 from gbrank.fit.rounds import Callback, History, Round, Stopping, call_all
-from gbrank.measures.measure import Measure, bind_to_rows
+from gbrank.measures.measure import MeasureOnRows, bind_to_rows
 
 NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
 MANY = 0.1  # share of equal rows of which fits warn
 
 
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Measures bound to one set of documents."""
 
-    def __init__(
-        self,
-        name: str,
-        documents: Documents,
-        schema: Schema,
-        measures: Sequence[Measure],
-        n_jobs: int | None,
-    ) -> None:
-        self.name = name
-        # Features have no names of columns.
-        placed = (measure.with_positions(schema) for measure in measures)
-        self._measures = [bind_to_rows(measure, documents, n_jobs) for measure in placed]
-        with found_in("" if name == "train" else f"{name}: "):
-            self.values(np.zeros(len(documents.y)))  # an undefined measure fails before training
+    name: str
+    measures: Sequence[MeasureOnRows]
 
     def values(self, scores: Vector) -> dict[str, float]:
         """Return the mean of each measure."""
-        return {str(item.measure): item.mean(scores) for item in self._measures}
+        return {str(item.measure): item.mean(scores) for item in self.measures}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +99,7 @@ def run_rounds(
     history: History,
     *,
     callbacks: Sequence[Callback] = (),
-    keep: Callable[[History, bool], None] = lambda history, now: None,
+    keep: Callable[[bool], object] = bool,
     progress: bool = False,
 ) -> History:
     """Boost until the last round, a callback or Ctrl-C, or until validation stops improving.
@@ -131,7 +120,7 @@ def run_rounds(
         return Round(round, rounds, *seen)
 
     bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
-    keep(history, True)
+    keep(True)
     try:
         if history.done:  # of a checkpoint: a callback may end the fit there again
             history.ended = call_all(callbacks, last_round())
@@ -145,7 +134,7 @@ def run_rounds(
             bar.set_postfix(shown, refresh=False)
             bar.update()
             history.ended = call_all(callbacks, last_round())
-            keep(history, finished())
+            keep(finished())
     except KeyboardInterrupt:
         if history.done == 0 or is_part():
             raise
@@ -159,19 +148,19 @@ def run_rounds(
 
 
 def judges_of(
-    measures: Sequence[Measure],
+    ranker: Any,
     train: Documents,
     valid: Sequence[Documents],
     schema: Schema,
-    n_jobs: int | None,
     stopping: Stopping | None,
     *,
     training: bool,
 ) -> Judges:
-    """Bind measures to the training documents, if asked to, and to each validation set.
+    """Bind a ranker's measures to the training documents, if asked to, and each validation set.
 
     The first set that is not the training data decides.
     """
+    measures = ranker._measures()
     for i, part in enumerate(valid):
         for measure in measures:
             if measure.label in train.labels and measure.label not in part.labels:
@@ -179,10 +168,16 @@ def judges_of(
                     f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
                     f"{measure} is of, got {listed(part.labels)}."
                 )
-    on_train = Evaluation("train", train, schema, measures, n_jobs) if training else None
-    on_valid = [
-        Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
-    ]
+    placed = [measure.with_positions(schema) for measure in measures]  # features have no names
+
+    def evaluation(name: str, part: Documents) -> Evaluation:
+        bound = Evaluation(name, [bind_to_rows(one, part, ranker.n_jobs) for one in placed])
+        with found_in("" if name == "train" else f"{name}: "):
+            bound.values(np.zeros(len(part.y)))  # an undefined measure fails before training
+        return bound
+
+    on_train = evaluation("train", train) if training else None
+    on_valid = [evaluation(f"valid_{i}", part) for i, part in enumerate(valid)]
     held_out = [place for place, part in enumerate(valid) if not same_data(train, part)]
     if not held_out and stopping is not None:
         if valid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import overload
+from typing import Any
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_number, listed, quoted
@@ -87,11 +87,7 @@ class Multiplier:
         data = "" if self.data == "valid_0" else f", {self.data!r}"
         return f"Multiplier({str(self.measure)!r}, {self.level!r}{data})"
 
-    @overload
-    def __call__(self, round: Round) -> None: ...
-    @overload
-    def __call__(self, round: int, rounds: int | None = None) -> float: ...
-    def __call__(self, round: Round | int, rounds: int | None = None) -> float | None:
+    def __call__(self, round: Round | int, rounds: int | None = None) -> Any:
         """Return the weight in a round, as a schedule; or set the next one's, as a callback."""
         if isinstance(round, Round):
             self.weight = self._next_weight(round)

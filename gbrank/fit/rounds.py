@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.checks import check_number, check_takes, quoted
+from gbrank.common.argument_error import ArgumentTypeError
+from gbrank.common.checks import check_choice, check_number, check_takes, quoted
 from gbrank.common.extras import needed
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
@@ -113,15 +113,11 @@ class Stopping:
         return math.fsum(values) / len(values)
 
 
-def check_patience(patience: object, name: str) -> int | str | None:
+def check_patience(patience: object, name: str) -> Any:
     """Return what `early_stopping_rounds` is: a number of rounds, "auto" or None."""
-    if not isinstance(patience, str):
-        rounds: int | None = check_number(patience, name, 1, integer=True, optional=True)
-        return rounds
-    if patience != AUTO:
-        demand = f"must be {AUTO!r}, an integer of at least 1 or None"
-        raise ArgumentError(name, demand, quoted(patience))
-    return patience
+    if isinstance(patience, str):
+        return check_choice(patience, name, [AUTO])
+    return check_number(patience, name, 1, integer=True, optional=True)
 
 
 def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping | None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gbrank.boosters import MODELS, Model
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.files import refuse_remote, replace_file
 from gbrank.common.version import __version__
 
@@ -38,8 +37,6 @@ def chain_of(saved: Saved | None) -> Iterator[Saved]:
 
 def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     """Write a ranker into a folder, in place of the one that it holds."""
-    if not os.fspath(folder):
-        raise ArgumentError("path", "must name a folder", "''")
     refuse_remote(folder)
     content = json.dumps({"format": FORMAT, "gbrank": __version__, **saved})
     content = json.loads(content)  # as it will be read: keys are strings

@@ -267,13 +267,13 @@ class LinearRanker(LinearModel[FittedSteps]):
         objective, schedule, n_steps = self._settings()
         seed, n_jobs = params["random_state"], usable_threads(params["n_jobs"])
         called = check_callbacks(callbacks)
-        measures = self._measures()
+        self._measures()  # which must be known
         schema = learn_numbers(train.X)
         rows = with_numbers(schema, train, by_query=self.by_query)
         judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
         warn_of_equal_rows(rows)
         stopping = self._stopping(n_steps, bool(valid))
-        judges = judges_of(measures, rows, judged, schema, n_jobs, stopping, training=True)
+        judges = judges_of(self, rows, judged, schema, stopping, training=True)
         if self.solver == "cg" and not objective.facts.closed_form:
             _refuse_weights_within_queries(rows)
         start = self._start(objective, rows)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gbrank import GBRanker, Queries, make_cubic
-from gbrank.fit.defaults import learning_rate_of
+from gbrank.fit.boosted_ranker import learning_rate_of
 
 X, Y, QID = make_cubic(40, n_documents=15, n_features=6, random_state=0)  # 600 documents
 ROUNDS = 20

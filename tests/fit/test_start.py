@@ -242,7 +242,7 @@ def test_nothing_is_trained_before_all_is_checked(
     """The start neither, which may take long."""
     never = partial(pytest.fail, "the start is in training")
     made = ranker("ranknet", booster=booster, init="regression").set_params(**params)
-    monkeypatch.setattr("gbrank.fit.boost.regression_of", never)
+    monkeypatch.setattr("gbrank.fit.boost.clone", never)
     with pytest.raises(ValueError, match=message):
         made.fit(X, Y, qid=QID)
 
