@@ -37,10 +37,11 @@ from .measures.measure_registry import custom_measure as custom_measure
 from .measures.measure_registry import get_measure as get_measure
 from .measures.measure_registry import list_measures as list_measures
 from .objectives.approxrank import ApproxRank as ApproxRank
-from .objectives.gain_regression import GainRegression as GainRegression
+from .objectives.approxrank import SmoothAP as SmoothAP
 from .objectives.lambdarank import LambdaRank as LambdaRank
 from .objectives.lambdarank import RankNet as RankNet
 from .objectives.listwise import XENDCG as XENDCG
+from .objectives.listwise import GainRegression as GainRegression
 from .objectives.listwise import ListMLE as ListMLE
 from .objectives.listwise import ListNet as ListNet
 from .objectives.noisy_lambdarank import NoisyLambdaRank as NoisyLambdaRank
@@ -49,7 +50,6 @@ from .objectives.objective_registry import custom_objective as custom_objective
 from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives
 from .objectives.slam import SLAM as SLAM
-from .objectives.smoothap import SmoothAP as SmoothAP
 from .objectives.smoothrank import SmoothRank as SmoothRank
 from .objectives.softrank import SoftRank as SoftRank
 from .objectives.tierank import TieRank as TieRank

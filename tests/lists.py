@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gbrank import Queries, get_objective
 from gbrank.engine.driver import Runner
-from gbrank.objectives import approxrank, lambdarank
+from gbrank.objectives import approxrank, lambdarank, smoothrank
 
 # Kernels of long lists.
 SWEPT = (lambdarank.swept_pairs, approxrank.swept_measure)
@@ -40,9 +40,11 @@ def runner(
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
     parameters = program.parameters
-    if isinstance(parameters, tuple):
-        limits = {"longest", "direct", "most_neighbours"} & set(parameters._fields)
-        parameters = parameters._replace(**dict.fromkeys(limits, np.inf if direct else 0.0))
+    limit = np.inf if direct else 0.0
+    if program.kernel is smoothrank.smooth_measure:
+        parameters = limit
+    elif "direct" in getattr(parameters, "_fields", ()):
+        parameters = parameters._replace(direct=limit)
     others = program.others
     if program.other_kernel in SWEPT:
         others = np.full(queries.n_queries, swept and not direct)

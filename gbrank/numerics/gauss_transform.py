@@ -98,9 +98,7 @@ def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
             stop += 1
         while coming < places.size and places[coming] < box + REACH + 1:
             coming = _enter(coming, places, weights, boxes)
-        for c in range(streams):
-            for n in range(TERMS):
-                local[c, n] = 0.0
+        local[:] = 0.0
         for place in range(np.uintp(BOXES)):
             distance = boxes.numbers[place] - box
             if not abs(distance) <= REACH:
@@ -128,9 +126,7 @@ def _enter(coming: int, places: Vector, weights: Matrix, boxes: Boxes) -> int:
     boxes.numbers[slot] = number
     boxes.begins[slot] = coming
     moments, powers = boxes.moments[slot], boxes.powers
-    for c in range(weights.shape[0]):
-        for n in range(TERMS):
-            moments[c, n] = 0.0
+    moments[:] = 0.0
     while coming < places.size and places[coming] < number + 1:
         fill_powers(2.0 * (places[coming] - number) - 1.0, powers)
         for c in range(np.uintp(weights.shape[0])):

@@ -16,31 +16,35 @@ from gbrank.engine.contract import Derivatives
 WIDEST = 1400.0
 
 
-@inline
-def is_wide(s: Vector, sigma: float) -> bool:
-    """Return whether scores, best first, are too far apart for `exponentials`."""
-    return not (s[0] - s[s.size - 1]) / sigma <= WIDEST
+class LogisticPairs(NamedTuple):
+    """The scores of a list, best first, and the exponentials that its pairs share."""
+
+    s: Vector
+    sigma: float
+    wide: bool  # whether scores are too far apart for these
+    up: Vector
+    down: Vector
 
 
 @inline
-def exponentials(s: Vector, sigma: float, up: Vector, down: Vector) -> None:
-    """Fill up and down so that up[j] down[i] = exp((s_j − s_i)/σ), unless scores are wide."""
-    if not is_wide(s, sigma):
+def logistic_pairs(s: Vector, sigma: float, up: Vector, down: Vector) -> LogisticPairs:
+    """Return the pairs of a list; up[j] down[i] = exp((s_j − s_i)/σ), unless scores are wide."""
+    wide = not (s[0] - s[s.size - 1]) / sigma <= WIDEST
+    if not wide:
         middle = 0.5 * s[0] + 0.5 * s[s.size - 1]
         for i in range(s.size):
             up[i] = np.exp((s[i] - middle) / sigma)
             down[i] = 1.0 / up[i]
+    return LogisticPairs(s, sigma, wide, up, down)
 
 
 @inline
-def row_exponentials(
-    i: int, wide: bool, s: Vector, sigma: float, up: Vector, down: Vector
-) -> float:
+def scale_of_row(i: int, pairs: LogisticPairs) -> float:
     """Return the c with c up[j] = exp((s_j − s_i)/σ) for every j below i; fill `up` if wide."""
-    if wide:
-        for j in range(i + 1, s.size):
-            up[j] = np.exp((s[j] - s[i]) / sigma)
-    return 1.0 if wide else down[i]
+    if pairs.wide:
+        for j in range(i + 1, pairs.s.size):
+            pairs.up[j] = np.exp((pairs.s[j] - pairs.s[i]) / pairs.sigma)
+    return 1.0 if pairs.wide else pairs.down[i]
 
 
 @inline
@@ -100,65 +104,21 @@ def add_row(
 
 @inline
 def row_loss(
-    i: int, begin: int, end: int, s: Vector, labels: Vector, weights: Vector, up: Vector,
-    scale: float, sigma: float,
+    i: int, begin: int, end: int, labels: Vector, weights: Vector, pairs: LogisticPairs,
+    scale: float,
 ) -> float:  # fmt: skip
     """Return the loss of the pairs of document i with begin, ..., end − 1."""
     total = 0.0
     for j in range(begin, end):
         if labels[i] != labels[j]:
-            total += weights[j] * np.log1p(up[j] * scale)
+            total += weights[j] * np.log1p(pairs.up[j] * scale)
         if labels[i] < labels[j]:
-            total += weights[j] * ((s[i] - s[j]) / sigma)
+            total += weights[j] * ((pairs.s[i] - pairs.s[j]) / pairs.sigma)
     return total
 
 
 # The value of a pair, and what it adds to two vectors: see `add_pairs`.
 PairSums: TypeAlias = tuple[float, float, float, float, float]
-
-
-class LogisticPairs(NamedTuple):
-    """The scores of a list, best first, and the exponentials that its pairs share."""
-
-    s: Vector
-    sigma: float
-    wide: bool
-    up: Vector
-    down: Vector
-
-
-@inline
-def logistic_pairs(s: Vector, sigma: float, up: Vector, down: Vector) -> LogisticPairs:
-    """Return the pairs of a list, of which `up` and `down` are filled."""
-    exponentials(s, sigma, up, down)
-    return LogisticPairs(s, sigma, is_wide(s, sigma), up, down)
-
-
-@inline
-def scale_of_row(i: int, pairs: LogisticPairs) -> float:
-    """Return the c with c up[j] = exp((s_j − s_i)/σ) for every j below i."""
-    return row_exponentials(i, pairs.wide, pairs.s, pairs.sigma, pairs.up, pairs.down)
-
-
-@inline
-def rank_of_pair(i: int, j: int, scale: float, pairs: LogisticPairs, data: Any) -> PairSums:
-    """Return what each document of a pair adds to the other one's soft rank, for `add_pairs`."""
-    u = pairs.up[j] * scale
-    above = 1.0 / (1.0 + u)
-    return 0.0, u * above, above, 0.0, 0.0
-
-
-@inline
-def gradient_of_pair(weight: float, u: float) -> PairSums:
-    """Return weight p (1 − p), p = 1/(1 + u), and the curvature of its logistic majoriser.
-
-    They are signed for `add_pairs`. A negative weight moves the upper document, above with
-    probability p, further up.
-    """
-    above = 1.0 / (1.0 + u)
-    gradient = weight * u * above * above
-    curvature = abs(gradient) * (above if weight < 0 else u * above)
-    return 0.0, gradient, -gradient, curvature, curvature
 
 
 @inline

@@ -1,14 +1,22 @@
-"""Random numbers for kernels: the i-th draw is a function of the query's noise and of i alone.
+"""Random numbers for kernels, and noisy rankings of documents by score plus Gumbel noise.
+
+The i-th draw is a function of the query's noise and of i alone.
 
 Uniform numbers are the outputs of SplitMix64 started at `noise`. A kernel that needs several
-independent numbers per document takes them at different i.
+independent numbers per document takes them at different i. Of the documents that are left, the next
+one of a noisy ranking is i with probability exp(s_i/σ) over their sum: the Plackett-Luce model.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Positions, Vector
 from gbrank.data import sampling
 from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Query
+from gbrank.engine.numba_internals import head_of, slice_of
+from gbrank.engine.sorting import LONG, rank, rank_by_counting
 
 # Of the bits of a double: those of its fraction, and those of the number 1.
 FRACTION, ONE = np.int64((1 << 52) - 1), np.int64(1023 << 52)
@@ -45,3 +53,36 @@ def take_logarithms(x: Vector) -> None:
         square = t * t
         series = 1 / 7 + square * (1 / 9 + square * (1 / 11 + square / 13))
         x[i] = power * LOG_2 + 2 * t * (1 + square * (1 / 3 + square * (1 / 5 + square * series)))
+
+
+class Draw(NamedTuple):
+    """The work arrays of drawing a noisy ranking."""
+
+    keys: Vector
+    spare: Vector
+    spare_places: Positions
+    places: Positions  # of the document of each noisy rank
+
+
+@inline
+def draw_ranking(query: Query, draw: int, wide: bool, down: Vector, work: Draw) -> None:
+    """Write the place of the document of each noisy rank.
+
+    Draws come in pairs, from uniform numbers u and u + 1/2 modulo 1.
+    """
+    s, m = query.scores, query.scores.size
+    first, shift = draw // 2 * m, HALF * np.uint64(draw % 2)
+    keys = slice_of(work.keys, 0, m)
+    for i in range(m):
+        keys[i] = shifted(query.noise, first + i, shift)
+    take_logarithms(keys)  # now the negatives of exponential numbers
+    for i in range(m):
+        if wide:
+            keys[i] = (s[i] - s[0]) / query.sigma - np.log(-keys[i])  # plus Gumbel noise
+        else:
+            keys[i] *= down[i]  # minus exp(−(s + noise)/σ), of the same order
+    if m < LONG:
+        rank_by_counting(keys, work.places)
+    else:
+        cut = head_of(work, m)
+        rank(cut.keys, cut.places, cut.spare, cut.spare_places)

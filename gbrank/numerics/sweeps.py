@@ -21,7 +21,7 @@ from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
 from gbrank.engine.numba_internals import borrow, n_vectors, slice_of, unpack
 from gbrank.numerics.division import order_by, partition, parts_of
-from gbrank.numerics.logistic import exponentials, is_wide, row_exponentials
+from gbrank.numerics.logistic import logistic_pairs, scale_of_row
 
 TERMS = 16
 # The largest distance from an anchor to its documents, in σ, so that no power grows large.
@@ -80,12 +80,10 @@ def add_sums(
     sums = np.empty((1, TERMS))
     powers = np.empty(TERMS)
     for above in range(2):
-        for n in range(TERMS):
-            sums[0, n] = 0.0
-        anchor = s[0 if above else m - 1]
-        start = 0
-        while start < m:
-            head = start if above else m - 1 - start
+        sums[:] = 0.0
+        head, step = (0, 1) if above else (m - 1, -1)
+        anchor = s[head]
+        while 0 <= head < m:
             gap = abs(anchor - s[head]) / sigma
             if gap > FARTHEST:
                 _fade(np.exp(-gap), sums, powers)
@@ -96,29 +94,18 @@ def add_sums(
             total = 0.0
             for n in range(np.uintp(TERMS)):
                 total += terms[above, n] * sums[0, n] * powers[n]
-            end, tied = _tied_block(start, above, first, weights)
-            for t in range(start, end):
-                i = t if above else m - 1 - t
+            end, tied = head, 0.0
+            while 0 <= end < m and first[end] == first[head]:
+                tied += weights[end]
+                end += step
+            for i in range(head, end, step):
                 out[i] += total
-                if end > start + 1:
+                if end != head + step:
                     out[i] += 0.5 * (tied - weights[i]) * _at_one(terms, above)
             fill_powers(1.0 / factor, powers)
             for n in range(np.uintp(TERMS)):
                 sums[0, n] += tied * powers[n]
-            start = end
-
-
-@inline
-def _tied_block(start: int, above: int, first: Positions, weights: Vector) -> tuple[int, float]:
-    """Return where a tied block of a sweep ends, and the sum of its weights."""
-    m = first.size
-    head = first[start if above else m - 1 - start]
-    end = start
-    tied = 0.0
-    while end < m and first[end if above else m - 1 - end] == head:
-        tied += weights[end if above else m - 1 - end]
-        end += 1
-    return end, tied
+            head = end
 
 
 class PairWeights(NamedTuple):
@@ -231,11 +218,10 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
         small.gradients[t] = 0.0
         small.curvatures[t] = 0.0
     scores = slice_of(small.scores, 0, size)
-    wide = is_wide(scores, pairs.sigma)
-    exponentials(scores, pairs.sigma, small.up, small.down)
+    shared = logistic_pairs(scores, pairs.sigma, small.up, small.down)
     total = 0.0
     for i in range(size - 1):
-        scale = row_exponentials(i, wide, scores, pairs.sigma, small.up, small.down)
+        scale = scale_of_row(i, shared)
         _weigh_row(i, members[i], size, scale, pairs, small)
         if pairs.out.gradient.size == 0:
             total = _row_losses(i, size, pairs, small, total)

@@ -1,6 +1,7 @@
-"""ApproxRank: measures of soft ranks, pair by pair in short lists, by sweeps in longer ones.
+"""Soft ranks: ApproxRank, measures of them, and SmoothAP, average precision of two kinds of them.
 
-With other sigmoids than the logistic function, they are summed pair by pair at any length.
+They are summed pair by pair in short lists, by sweeps in longer ones; with other sigmoids than the
+logistic function, and in SmoothAP, pair by pair at any length.
 """
 
 from dataclasses import dataclass
@@ -10,18 +11,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.fields import Choice, Real
+from gbrank.common.fields import Boolean, Choice, Real
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import inline
+from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
+from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import (
     LogisticPairs,
     PairSums,
     add_pairs,
-    gradient_of_pair,
     logistic_pairs,
     no_scale,
-    rank_of_pair,
     scale_of_row,
 )
 from gbrank.numerics.sweeps import (
@@ -33,7 +33,7 @@ from gbrank.numerics.sweeps import (
     sweep_pairs,
 )
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
-from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
+from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
 # Up to this many documents, pairs are summed one by one. Measured break-even points are 1,500 (five
@@ -62,20 +62,13 @@ class ApproxParameters(NamedTuple):
     arctan: bool = False
 
 
-class DirectApproxWork(NamedTuple):
-    """The work arrays of sums pair by pair."""
+class ApproxWork(NamedTuple):
+    """The work arrays of all kernels; `delta` and `sweep` are for `swept_measure`."""
 
     ranks: Vector
     slopes: Vector
     up: Vector
     down: Vector
-
-
-class SweptApproxWork(NamedTuple):
-    """The work arrays of `swept_measure`."""
-
-    ranks: Vector
-    slopes: Vector
     delta: SeparableDelta
     sweep: SweepWork
 
@@ -87,32 +80,46 @@ def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivative
     p the probability that the pair is in the wrong order. Each pair is majorised by a logistic loss
     of the same slope, whose curvature is |d_i − d_j| p (1 − p)²/σ².
     """
+    pairs = logistic_pairs(query.scores, query.sigma, query.work.up, query.work.down)
+    return _sum_pairs(scale_of_row, _rank_of_pair, _gradient_of_ranks, pairs, query, measure, out)
+
+
+def sigmoid_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} q((s_i − s_j)/σ).
+
+    q is the chance of the wrong order, 1 minus the sigmoid. With d = ∂M/∂r̂, the gradient of the
+    loss is −Σ_j (d_i − d_j) q'/σ, and the curvature Σ_j |d_i − d_j| |q'|/σ² times the chance of the
+    order that d wants, as with the logistic function.
+    """
+    pairs = SigmoidPairs(query.scores, query.sigma, query.parameters.arctan)
+    return _sum_pairs(no_scale, _rank_by_sigmoid, _gradient_by_sigmoid, pairs, query, measure, out)
+
+
+@inline
+def _sum_pairs(
+    row: Function, rank: Function, slope: Function, pairs: Any, query: Query,
+    measure: MeasureFunctions, out: Derivatives,
+) -> float:  # fmt: skip
+    """Return minus the measure of ranks summed pair by pair; `rank` and `slope` are of a pair."""
     parameters: ApproxParameters = query.parameters
-    work: DirectApproxWork = query.work
-    s, sigma = query.scores, query.sigma
+    ranks, slopes, m = query.work.ranks, query.work.slopes, query.scores.size
     if all_alike(query.ranking.gains):
         return 0.0
-    for i in range(s.size):
-        work.ranks[i] = 1.0
-    pairs = logistic_pairs(s, sigma, work.up, work.down)
-    add_pairs(scale_of_row, rank_of_pair, pairs, 0, s.size, work.ranks, work.ranks)
-    loss = -measure.by_rank(
-        query.ranking, work.ranks, parameters.beta, parameters.direct, work.slopes
-    )
+    for i in range(m):
+        ranks[i] = 1.0
+    add_pairs(row, rank, pairs, 0, m, ranks, ranks)
+    loss = -measure.by_rank(query.ranking, ranks, parameters.beta, parameters.direct, slopes)
     if out.gradient.size > 0:
-        add_pairs(
-            scale_of_row, _gradient_of_ranks, pairs, work.slopes, s.size, out.gradient,
-            out.curvature,
-        )  # fmt: skip
+        add_pairs(row, slope, pairs, slopes, m, out.gradient, out.curvature)
         bound_steps(LONGEST_STEP, out)
-        to_score_units(sigma, out)
+        to_score_units(query.sigma, out)
     return loss
 
 
 def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return what `approximate_measure` returns, by sweeps."""
     parameters: ApproxParameters = query.parameters
-    work: SweptApproxWork = query.work
+    work: ApproxWork = query.work
     s, sigma, first = query.scores, query.sigma, query.ranking.first
     ranks, slopes = work.ranks, work.slopes
     if all_alike(query.ranking.gains):
@@ -134,29 +141,25 @@ def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
     return loss
 
 
-def sigmoid_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} q((s_i − s_j)/σ).
+@inline
+def _rank_of_pair(i: int, j: int, scale: float, pairs: LogisticPairs, data: Any) -> PairSums:
+    """Return what each document of a pair adds to the other one's soft rank."""
+    u = pairs.up[j] * scale
+    above = 1.0 / (1.0 + u)
+    return 0.0, u * above, above, 0.0, 0.0
 
-    q is the chance of the wrong order, 1 minus the sigmoid. With d = ∂M/∂r̂, the gradient of the
-    loss is −Σ_j (d_i − d_j) q'/σ, and the curvature Σ_j |d_i − d_j| |q'|/σ² times the chance of the
-    order that d wants, as with the logistic function.
+
+@inline
+def _gradient_of_pair(weight: float, u: float) -> PairSums:
+    """Return weight p (1 − p), p = 1/(1 + u), and the curvature of its logistic majoriser.
+
+    They are signed for `add_pairs`. A negative weight moves the upper document, above with
+    probability p, further up.
     """
-    parameters: ApproxParameters = query.parameters
-    s, sigma, ranks, slopes = query.scores, query.sigma, query.work.ranks, query.work.slopes
-    if all_alike(query.ranking.gains):
-        return 0.0
-    for i in range(s.size):
-        ranks[i] = 1.0
-    pairs = SigmoidPairs(s, sigma, parameters.arctan)
-    add_pairs(no_scale, _rank_by_sigmoid, pairs, 0, s.size, ranks, ranks)
-    loss = -measure.by_rank(query.ranking, ranks, parameters.beta, 1.0, slopes)
-    if out.gradient.size > 0:
-        add_pairs(
-            no_scale, _gradient_by_sigmoid, pairs, slopes, s.size, out.gradient, out.curvature
-        )
-        bound_steps(LONGEST_STEP, out)
-        to_score_units(sigma, out)
-    return loss
+    above = 1.0 / (1.0 + u)
+    gradient = weight * u * above * above
+    curvature = abs(gradient) * (above if weight < 0 else u * above)
+    return 0.0, gradient, -gradient, curvature, curvature
 
 
 @inline
@@ -164,7 +167,7 @@ def _gradient_of_ranks(
     i: int, j: int, scale: float, pairs: LogisticPairs, slopes: Vector
 ) -> PairSums:
     """Return the derivatives of a pair, weighted by the slopes of the measure by its ranks."""
-    return gradient_of_pair(slopes[i] - slopes[j], pairs.up[j] * scale)
+    return _gradient_of_pair(slopes[i] - slopes[j], pairs.up[j] * scale)
 
 
 class SigmoidPairs(NamedTuple):
@@ -270,8 +273,126 @@ class ApproxRank(MeasureObjective):
             queries,
             ["by_rank"],
             parameters=ApproxParameters(self.beta, arctan=self.sigmoid == "arctan"),
-            work=DirectApproxWork,
+            work=ApproxWork,
             other_kernel=swept_measure,
-            other_work=SweptApproxWork,
+            other_work=ApproxWork,
             others=logistic & (queries.sizes > LONGEST_DIRECT),
+        )
+
+
+class SmoothAPWork(NamedTuple):
+    """The work arrays of `smooth_average_precision`."""
+
+    up: Vector
+    down: Vector
+    ranks: Vector
+    precisions: Vector
+
+
+def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
+
+    x is the relevance, and ĉ_i counts the document itself as `query.parameters`. With
+    P_i = ĉ_i/r̂_i and a_i = x_i/(R r̂_i), the gradient of the loss is
+    Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
+    """
+    s, x, sigma = query.scores, query.ranking.gains, query.sigma
+    work: SmoothAPWork = query.work
+    if all_alike(x):
+        return 0.0
+    for i in range(s.size):
+        work.ranks[i] = 1.0
+        work.precisions[i] = query.parameters
+    pairs = logistic_pairs(s, sigma, work.up, work.down)
+    add_pairs(scale_of_row, _ranks_of_pair, pairs, x, s.size, work.ranks, work.precisions)
+    loss = 0.0
+    for i in range(s.size):
+        work.precisions[i] /= work.ranks[i]
+        loss -= query.ranking.scale * x[i] * work.precisions[i]
+        work.ranks[i] = query.ranking.scale * x[i] / work.ranks[i]
+    if out.gradient.size > 0:
+        data = work.ranks, x, work.precisions
+        add_pairs(scale_of_row, _gradient, pairs, data, s.size, out.gradient, out.curvature)
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
+    return loss
+
+
+@inline
+def _ranks_of_pair(i: int, j: int, scale: float, pairs: LogisticPairs, x: Vector) -> PairSums:
+    """Return what both documents of a pair add to each other's ranks, among all and relevant."""
+    u = pairs.up[j] * scale
+    above = 1.0 / (1.0 + u)
+    return 0.0, u * above, above, x[j] * u * above, x[i] * above
+
+
+@inline
+def _gradient(
+    i: int, j: int, scale: float, pairs: LogisticPairs, data: tuple[Vector, Vector, Vector]
+) -> PairSums:
+    """Return the derivatives of a pair, which weighs a_i (x_j − P_i) − a_j (x_i − P_j)."""
+    a, x, p = data
+    weight = a[i] * (x[j] - p[i]) - a[j] * (x[i] - p[j])
+    return _gradient_of_pair(weight, pairs.up[j] * scale)
+
+
+@register_objective
+@dataclass(frozen=True)
+class SmoothAP(KernelObjective):
+    """SmoothAP: minus the mean, over relevant documents, of precision at their soft ranks.
+
+    With p_ij = 1/(1 + exp((s_i − s_j)/σ)), how far document j is above i, the loss is
+    −1/R Σ_i (1 + Σ_j p_ij)/(1 + Σ_k p_ik) over the R relevant documents i, the other relevant
+    documents j ≠ i, and all other documents k ≠ i. It is the second of the two smooth forms of AP
+    that come with SmoothRank, hence its other name, "smooth:ap-ranks"; the first, "smooth:ap",
+    goes through soft indicators. Unlike that, it needs no initial scores.
+
+    As printed, equation 9 counts a relevant document as half above itself, with which the limit
+    σ → 0 is not AP, but AP less the mean of 1/(2 r_i) over relevant documents i; by default it
+    counts in full, as in equation 4. A query whose documents are all
+    relevant, or all irrelevant, has loss 0.
+
+    Parameters
+    ----------
+    threshold : float
+        The smallest label that counts as relevant.
+    as_printed : bool
+        Whether a relevant document counts as half above itself, as equation 9 reads.
+
+    Notes
+    -----
+    - Formula: −1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, p_ij =
+      1/(1 + exp((s_i − s_j)/σ))
+    - Source: Chapelle & Wu 2010, eq. 9; Brown et al. 2020
+
+    References
+    ----------
+    Chapelle & Wu 2010, "Gradient descent optimization of smoothed information retrieval
+    metrics", equations 4, 5 and 9; Brown, Xie, Kalogeiton & Zisserman 2020, "Smooth-AP: smoothing
+    the path towards large-scale image retrieval".
+
+    Examples
+    --------
+    >>> from gbrank import Queries, SmoothAP
+    >>> bound = SmoothAP().bind([1, 0, 1], Queries.from_sizes([3]))
+    >>> bound.loss([3.0, 2.0, 1.0], sigma=1e-3).round(4)  # minus AP
+    array([-0.8333])
+    """
+
+    name = "smoothap"
+    aliases = ("smooth:ap-ranks",)
+    declared = Facts(sigma=ANNEALED, start="ranknet")
+
+    threshold: float = Real(1.0, 0, open_low=True)
+    as_printed: bool = Boolean(False)
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return average precision of soft ranks."""
+        terms = AP(threshold=self.threshold).terms(labels, queries)
+        return Program(
+            smooth_average_precision,
+            terms.gains,
+            terms,
+            parameters=0.5 if self.as_printed else 1.0,
+            work=SmoothAPWork,
         )

@@ -1,18 +1,20 @@
 """Checks of an objective: whether its gradient is the slope of its loss, and what boosters need."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.table import Table, Tabular
 from gbrank.data.queries import Queries
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
-from gbrank.objectives.objective import BoundObjective, Facts, Objective
+from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import check_sigma
 
@@ -21,18 +23,6 @@ SMALL = 0.1  # errors are relative to a gradient, or to this share of the larges
 SIZES = (1, 2, 3, 5, 8, 13, 21)
 EXTREME = (1e100, 1e-300)
 HEAD = ("check", "sigma", "largest error", "at most", "query", "passed")
-
-
-class Lists(NamedTuple):
-    """Labels and scores of the queries that an objective is checked on."""
-
-    labels: Vector
-    scores: Vector
-    queries: Queries
-
-    def bind(self, objective: Objective) -> BoundObjective:
-        """Bind an objective to the labels."""
-        return objective.bind(self.labels, self.queries)
 
 
 class CheckedGradient(NamedTuple):
@@ -127,34 +117,110 @@ def check_gradient(
     if grades.size < 2:
         raise ArgumentError("labels", "must hold two labels or more", repr(labels))
     check_number(random_state, "random_state", 0, integer=True)
-    lists = _random_lists(grades, np.random.default_rng(random_state))
-    outcomes = [
-        _outcome(name, sigma, tolerance, errors(checked, lists, sigma), lists)
-        for sigma in (check_sigma(width, "sigmas") for width in sigmas)
-        for name, tolerance, errors, applies in CHECKS
-        if applies(checked.facts)
-    ]
+    rng = np.random.default_rng(random_state)
+    queries = Queries.from_sizes(SIZES)
+    drawn = rng.choice(grades, queries.n_documents)
+    drawn[queries.index == 2] = grades[-1]  # where all labels are equal
+    parts = [(rng.permutation(m) + rng.uniform(0.1, 0.9, m)) / m for m in SIZES]
+    scores = 4.0 * np.concatenate(parts) - 2.0
+    outcomes = []
+    for sigma in [check_sigma(width, "sigmas") for width in sigmas]:
+        lists = RandomLists(checked, drawn, scores, queries, sigma)
+        for check, tolerance, errors_of, fact in CHECKS:
+            if fact is None or getattr(checked.facts, fact):
+                errors = np.abs(errors_of(lists))
+                row = int(np.argmax(np.where(np.isnan(errors), np.inf, errors)))
+                place = int(queries.index[row])
+                outcome = CheckedGradient(check, sigma, float(errors[row]), tolerance, place)
+                outcomes.append(outcome)
     if failed := [outcome for outcome in outcomes if not outcome.passed]:
         raise AssertionError(f"{checked}: {'; '.join(map(str, failed))}.")
     return GradientChecks(outcomes)
 
 
-def _random_lists(grades: Vector, rng: np.random.Generator) -> Lists:
-    """Return lists of one to 21 documents; in one of them all labels are equal."""
-    queries = Queries.from_sizes(SIZES)
-    labels = rng.choice(grades, queries.n_documents)
-    labels[queries.index == 2] = grades[-1]
-    scores = [(rng.permutation(m) + rng.uniform(0.1, 0.9, m)) / m for m in SIZES]
-    return Lists(labels, 4.0 * np.concatenate(scores) - 2.0, queries)
+@dataclass(frozen=True, eq=False)
+class RandomLists:
+    """Labels and scores of lists, and the checks of an objective on them: errors by document."""
 
+    objective: Objective
+    labels: Vector
+    scores: Vector
+    queries: Queries
+    sigma: float
 
-def _outcome(
-    check: str, sigma: float, tolerance: float, errors: Vector, lists: Lists
-) -> CheckedGradient:
-    """Return the outcome of a check: the largest of the documents' errors, and where it is."""
-    row = int(np.argmax(np.where(np.isnan(errors), np.inf, np.abs(errors))))
-    query = int(lists.queries.index[row])
-    return CheckedGradient(check, sigma, float(np.abs(errors[row])), tolerance, query)
+    @cached_property
+    def bound(self) -> BoundObjective:
+        """The objective, bound to the labels."""
+        return self.objective.bind(self.labels, self.queries)
+
+    def derivatives(self, scores: Vector) -> Matrix:
+        """Return gradients and curvatures, a row of each."""
+        return np.stack(self.bound.gradients(scores, self.sigma))
+
+    def differences(self, function: Callable[[Vector], Vector]) -> Vector:
+        """Return central differences of a function of documents by each one's own score."""
+        index = self.queries.index
+        place = np.arange(len(index)) - self.queries.offsets[index]
+        slopes = np.empty(len(place))
+        for row in range(max(SIZES)):
+            step = STEP * (place == row)
+            change = function(self.scores + step) - function(self.scores - step)
+            slopes[place == row] = (change / (2 * STEP))[place == row]
+        return slopes
+
+    def slope(self) -> Vector:
+        """Compare gradients with differences of losses."""
+        gradient, _ = self.derivatives(self.scores)
+        slopes = self.differences(lambda s: self.bound.loss(s, self.sigma)[self.queries.index])
+        return _relative(slopes - gradient, gradient)
+
+    def second(self) -> Vector:
+        """Compare curvatures with differences of gradients."""
+        _, curvature = self.derivatives(self.scores)
+        second = self.differences(lambda scores: self.derivatives(scores)[0])
+        return _relative(np.maximum(second - curvature, 0.0), curvature)
+
+    def sign(self) -> Vector:
+        """Find gradients without a curvature."""
+        gradient, curvature = self.derivatives(self.scores)
+        return np.where((curvature > SMALLEST_CURVATURE) | (gradient == 0.0), 0.0, np.inf)
+
+    def shifts(self) -> Vector:
+        """Add the sum of a query's gradients, and their change when its scores are shifted."""
+        index = self.queries.index
+        gradient, _ = self.derivatives(self.scores)
+        shifted, _ = self.derivatives(self.scores + 1.0 + index)
+        return _relative(
+            np.abs(shifted - gradient) + np.abs(np.bincount(index, gradient)[index]), gradient
+        )
+
+    def ties(self) -> Vector:
+        """Compare documents of equal score and label."""
+        scores = np.round(self.scores)
+        derivatives = self.derivatives(scores)
+        keys = np.column_stack([self.queries.index, scores, self.labels])
+        _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        return np.abs(derivatives - derivatives[:, first[same.ravel()]]).sum(0)
+
+    def order(self) -> Vector:
+        """Compare with the same rows in turned order, with and without ties."""
+        queries = Queries.from_qid(self.queries.index[::-1])
+        turned = replace(self, labels=self.labels[::-1], queries=queries)
+        changes = [
+            turned.derivatives(scores[::-1])[:, ::-1] - self.derivatives(scores)
+            for scores in (self.scores, np.round(self.scores))
+        ]
+        return np.abs(changes).sum((0, 1))
+
+    def extremes(self) -> Vector:
+        """Find what is not finite; the error names a query, but not whose score it was."""
+        errors = np.zeros(len(self.scores))
+        for size in EXTREME:
+            try:
+                self.derivatives(size * np.sign(self.scores))
+            except RuntimeError:
+                errors += np.inf
+        return errors
 
 
 def _relative(errors: Vector, values: Vector) -> Vector:
@@ -163,95 +229,13 @@ def _relative(errors: Vector, values: Vector) -> Vector:
     return errors / (sizes + SMALL * sizes.max(initial=1e-300))
 
 
-def _differences(lists: Lists, function: Callable[[Vector], Vector]) -> Vector:
-    """Return central differences of a function of documents by each document's own score."""
-    place = np.arange(lists.queries.n_documents) - lists.queries.offsets[lists.queries.index]
-    slopes = np.empty(len(place))
-    for row in range(max(SIZES)):
-        step = STEP * (place == row)
-        change = function(lists.scores + step) - function(lists.scores - step)
-        slopes[place == row] = (change / (2 * STEP))[place == row]
-    return slopes
-
-
-def _errors_of_slope(objective: Objective, lists: Lists, sigma: float) -> Vector:
-    bound = lists.bind(objective)
-    gradient, _ = bound.gradients(lists.scores, sigma)
-    slopes = _differences(lists, lambda scores: bound.loss(scores, sigma)[lists.queries.index])
-    return _relative(slopes - gradient, gradient)
-
-
-def _errors_of_second(objective: Objective, lists: Lists, sigma: float) -> Vector:
-    bound = lists.bind(objective)
-    _, curvature = bound.gradients(lists.scores, sigma)
-    second = _differences(lists, lambda scores: bound.gradients(scores, sigma)[0])
-    return _relative(np.maximum(second - curvature, 0.0), curvature)
-
-
-def _errors_of_sign(objective: Objective, lists: Lists, sigma: float) -> Vector:
-    gradient, curvature = lists.bind(objective).gradients(lists.scores, sigma)
-    return np.where((curvature > SMALLEST_CURVATURE) | (gradient == 0.0), 0.0, np.inf)
-
-
-def _errors_of_shifts(objective: Objective, lists: Lists, sigma: float) -> Vector:
-    bound, queries = lists.bind(objective), lists.queries
-    gradient, _ = bound.gradients(lists.scores, sigma)
-    shifted, _ = bound.gradients(lists.scores + 1.0 + queries.index, sigma)
-    sums = np.bincount(queries.index, gradient)[queries.index]
-    return _relative(np.abs(shifted - gradient) + np.abs(sums), gradient)
-
-
-def _errors_of_ties(objective: Objective, lists: Lists, sigma: float) -> Vector:
-    scores = np.round(lists.scores)
-    derivatives = np.stack(lists.bind(objective).gradients(scores, sigma))
-    keys = np.column_stack([lists.queries.index, scores, lists.labels])
-    _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return np.abs(derivatives - derivatives[:, first[same.ravel()]]).sum(0)
-
-
-def _errors_of_order(objective: Objective, lists: Lists, sigma: float) -> Vector:
-    rows = np.arange(lists.queries.n_documents)[::-1]
-    queries = Queries.from_qid(lists.queries.index[rows])
-    errors = np.zeros(len(rows))
-    for scores in (lists.scores, np.round(lists.scores)):
-        expected = np.stack(lists.bind(objective).gradients(scores, sigma))
-        turned = objective.bind(lists.labels[rows], queries).gradients(scores[rows], sigma)
-        errors += np.abs(np.stack(turned)[:, rows] - expected).sum(0)
-    return errors
-
-
-def _errors_of_extremes(objective: Objective, lists: Lists, sigma: float) -> Vector:
-    bound, errors = lists.bind(objective), np.zeros(lists.queries.n_documents)
-    for size in EXTREME:
-        try:
-            bound.gradients(size * np.sign(lists.scores), sigma)
-        except RuntimeError:  # names a query, but not whose score it was
-            errors += np.inf
-    return errors
-
-
-def _always(facts: Facts) -> bool:
-    return True
-
-
-CHECKS: tuple[
-    tuple[str, float, Callable[[Objective, Lists, float], Vector], Callable[[Facts], bool]], ...
-] = (
-    ("gradient is the slope", 5e-3, _errors_of_slope, _always),
-    ("curvature is positive", 0.0, _errors_of_sign, _always),
-    (
-        "curvature ≥ second derivative",
-        5e-3,
-        _errors_of_second,
-        lambda facts: facts.second_derivative,
-    ),
-    (
-        "shifts change nothing",
-        1e-9,
-        _errors_of_shifts,
-        lambda facts: facts.shift_invariant,
-    ),
-    ("ties are equal", 0.0, _errors_of_ties, _always),
-    ("order changes no bit", 0.0, _errors_of_order, _always),
-    ("extremes are finite", 0.0, _errors_of_extremes, _always),
+# Each with the largest error that it may have, and the fact that it is for.
+CHECKS: tuple[tuple[str, float, Callable[[RandomLists], Vector], str | None], ...] = (
+    ("gradient is the slope", 5e-3, RandomLists.slope, None),
+    ("curvature is positive", 0.0, RandomLists.sign, None),
+    ("curvature ≥ second derivative", 5e-3, RandomLists.second, "second_derivative"),
+    ("shifts change nothing", 1e-9, RandomLists.shifts, "shift_invariant"),
+    ("ties are equal", 0.0, RandomLists.ties, None),
+    ("order changes no bit", 0.0, RandomLists.order, None),
+    ("extremes are finite", 0.0, RandomLists.extremes, None),
 )

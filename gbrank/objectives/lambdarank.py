@@ -24,7 +24,7 @@ from gbrank.engine.contract import (
     Terms,
 )
 from gbrank.engine.numba_internals import slice_of
-from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
+from gbrank.numerics.logistic import add_row, logistic_pairs, row_loss, scale_of_row
 from gbrank.numerics.sweeps import PAIR_GRADIENTS, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
@@ -50,29 +50,17 @@ class PairParameters(NamedTuple):
         Pairs need one document among the first `top`; infinity for all pairs.
     separable, by_row, by_grades : bool
         Whether the measure has a separable delta, rows, and separable deltas of any two grades.
-    built_in : bool
-        Do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless all scores
-        are equal, and multiply the query by log2(1 + S) / S, S the sum of |λ| over both documents
-        of all pairs. If not, Newton steps are bounded.
-    boost : float
-        Factor on the curvature of a built-in.
+    built_in : float
+        Unless 0, do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless
+        all scores are equal, multiply the query by log2(1 + S) / S, S the sum of |λ| over both
+        documents of all pairs, and curvatures by this. If 0, Newton steps are bounded.
     """
 
     top: float = np.inf
     separable: bool = False
     by_row: bool = False
     by_grades: bool = False
-    built_in: bool = False
-    boost: float = 1.0
-
-
-class DirectWork(NamedTuple):
-    """The work arrays of `direct_pairs`."""
-
-    weights: Vector
-    up: Vector
-    down: Vector
-    delta: SeparableDelta
+    built_in: float = 0.0
 
 
 class TwoGrades(NamedTuple):
@@ -85,10 +73,12 @@ class TwoGrades(NamedTuple):
     places: Positions
 
 
-class SweptWork(NamedTuple):
-    """The work arrays of `swept_pairs`."""
+class PairWork(NamedTuple):
+    """The work arrays of both kernels; `sweep` and `two_grades` are for `swept_pairs`."""
 
     weights: Vector
+    up: Vector
+    down: Vector
     delta: SeparableDelta
     sweep: SweepWork
     two_grades: TwoGrades
@@ -97,7 +87,7 @@ class SweptWork(NamedTuple):
 def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
     parameters: PairParameters = query.parameters
-    work: DirectWork = query.work
+    work: PairWork = query.work
     s, labels, ranking, sigma = query.scores, query.key, query.ranking, query.sigma
     m = s.size
     weights = work.weights
@@ -108,8 +98,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
         measure.separable(ranking, top, work.delta)
     if parameters.by_row:
         measure.prepare(ranking, top)
-    wide = is_wide(s, sigma)
-    exponentials(s, sigma, work.up, work.down)
+    pairs = logistic_pairs(s, sigma, work.up, work.down)
     loss = 0.0
     total = 0.0
     for i in range(m - 1):
@@ -119,15 +108,15 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
             measure.row(ranking, i, m, top, weights)
         elif parameters.separable:
             _write_separable(i, ranking.last, ranking.gains, work.delta, weights)
-        if parameters.built_in and s[0] != s[m - 1]:
+        if parameters.built_in > 0 and s[0] != s[m - 1]:
             _divide_by_distance(i, s, weights)
-        scale = row_exponentials(i, wide, s, sigma, work.up, work.down)
+        scale = scale_of_row(i, pairs)
         if out.gradient.size > 0:
             total += add_row(i, i + 1, m, labels, weights, work.up, scale, out)
         else:
-            loss += row_loss(i, i + 1, m, s, labels, weights, work.up, scale, sigma)
-    if parameters.built_in:
-        _normalize_by_sum(total, parameters.boost, sigma, out)
+            loss += row_loss(i, i + 1, m, labels, weights, pairs, scale)
+    if parameters.built_in > 0:
+        _normalize_by_sum(total, parameters.built_in, sigma, out)
     else:
         bound_steps(LONGEST_STEP, out)
     to_score_units(sigma, out)
@@ -182,7 +171,7 @@ def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
 def _sweep_list(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
     parameters: PairParameters = query.parameters
-    work: SweptWork = query.work
+    work: PairWork = query.work
     m, delta = query.scores.size, work.delta
     top = np.int64(min(parameters.top, float(m)))
     if parameters.separable:
@@ -237,7 +226,7 @@ def _add_blocks(
 @inline
 def _sweep_grades(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
-    work: SweptWork = query.work
+    work: PairWork = query.work
     two = work.two_grades
     loss = 0.0
     for high in range(1, int(query.ranking.gains.max()) + 1):
@@ -282,8 +271,7 @@ def pairs_program(
     sizes: Positions,
     swaps: Swaps = Swaps(),
     top: int | None = None,
-    built_in: bool = False,
-    boost: float = 1.0,
+    built_in: float = 0.0,
 ) -> Program:
     """Return a program with the kernels that suit the lists, and their parameters.
 
@@ -304,7 +292,6 @@ def pairs_program(
         and top is None
         and n_labels <= FEW_GRADES,
         built_in=built_in,
-        boost=boost,
     )
     longest = _longest_direct(parameters, n_labels, falls=bool((steps < 0).any()))
     return replace(
@@ -312,9 +299,9 @@ def pairs_program(
         key=terms.gains if alike else program.key,
         terms=terms,
         parameters=parameters,
-        work=DirectWork,
+        work=PairWork,
         other_kernel=swept_pairs,
-        other_work=SweptWork,
+        other_work=PairWork,
         others=sizes > longest,
     )
 
@@ -325,7 +312,7 @@ def _longest_direct(parameters: PairParameters, n_labels: int, falls: bool) -> f
         return LONGEST_BY_GRADES
     longest = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
     # A gain may fall: then a document of larger label has the smaller gain.
-    impossible = parameters.built_in or falls or 2 * parameters.top <= longest
+    impossible = parameters.built_in > 0 or falls or 2 * parameters.top <= longest
     by_row_only = parameters.by_row and not parameters.separable
     return np.inf if impossible or by_row_only else longest
 
@@ -429,7 +416,7 @@ class LambdaRank(MeasureObjective):
         names = [
             name for name in ("separable", "row", "grades") if getattr(swaps, name) is not None
         ]
-        built_in = self.normalize is not None
+        built_in = {None: 0.0, "lightgbm": 1.0, "xgboost": 2.0}[self.normalize]
         tied = self.ties == "expected"
         program = self.measure_program(
             direct_pairs,
@@ -444,5 +431,4 @@ class LambdaRank(MeasureObjective):
             cut: Any = replace(cast(Any, self.measure), k=self.truncation)
             terms = replace(cast(Terms, program.terms), scale=cut.terms(labels, queries).scale)
             program = replace(program, terms=terms)
-        boost = 2.0 if self.normalize == "xgboost" else 1.0
-        return pairs_program(program, queries.sizes, swaps, self.truncation, built_in, boost)
+        return pairs_program(program, queries.sizes, swaps, self.truncation, built_in)

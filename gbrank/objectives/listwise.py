@@ -1,4 +1,4 @@
-"""Losses of whole lists: ListNet and XE-NDCG, cross entropies, and ListMLE, a likelihood."""
+"""Losses in O(m): cross entropies (ListNet, XE-NDCG), a likelihood (ListMLE), and regression."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -71,6 +71,18 @@ def list_likelihood(query: Query, measure: MeasureFunctions, out: Derivatives) -
     spread(s, grade, sigma, n, sums, out)
     bound_steps(1.0, out)
     to_score_units(sigma, out)
+    return loss
+
+
+def squared_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Sum half the squared differences between scores and gains."""
+    loss = 0.0
+    for i in range(query.scores.size):
+        error = query.scores[i] - query.ranking.gains[i]
+        loss += 0.5 * error * error
+        if out.gradient.size > 0:
+            out.gradient[i] = error
+            out.curvature[i] = 1.0
     return loss
 
 
@@ -208,3 +220,49 @@ class ListMLE(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the likelihood of drawing grade by grade."""
         return Program(list_likelihood, grades(labels, queries), work=GradeSums)
+
+
+@register_objective
+@dataclass(frozen=True)
+class GainRegression(KernelObjective):
+    """Regression on the gains: ½ Σ (s_i − G(y_i))², in which sigma plays no part.
+
+    It ranks by the expected gain, and its scores are estimates of it.
+
+    Parameters
+    ----------
+    gain : {"exp2", "linear"}, list, tuple or callable
+        What a label is worth; see `gbrank.measures.gains.gain_values`.
+
+    Notes
+    -----
+    - Formula: ½ Σ_i (s_i − G(y_i))²
+    - Source: Cossock & Zhang 2006
+    - Cost: O(m)
+
+    References
+    ----------
+    Cossock & Zhang 2006, "Subset ranking using regression".
+
+    Examples
+    --------
+    >>> from gbrank import Queries
+    >>> bound = GainRegression().bind([2, 0], Queries.from_sizes([2]))
+    >>> bound.gradients([1.0, 0.0])[0].tolist()
+    [-2.0, 0.0]
+    """
+
+    name = "regression"
+    declared = Facts(
+        convex=True,
+        second_derivative=True,
+        shift_invariant=False,
+        sigma_unit="none",
+        closed_form=True,
+    )
+
+    gain: Gain = Parameter("exp2", check_gain)
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return squared differences from the gains."""
+        return Program(squared_loss, labels, Terms(gain_values(self.gain, labels)))

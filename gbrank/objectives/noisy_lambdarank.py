@@ -19,8 +19,14 @@ from gbrank.engine.contract import (
 )
 from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import LONG
-from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
-from gbrank.numerics.noisy_rankings import Draw, draw_ranking
+from gbrank.numerics.logistic import (
+    LogisticPairs,
+    add_row,
+    logistic_pairs,
+    row_loss,
+    scale_of_row,
+)
+from gbrank.numerics.noise import Draw, draw_ranking
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -68,8 +74,8 @@ class PairDocuments(NamedTuple):
     down: Vector
 
 
-class WholeListWork(NamedTuple):
-    """The work arrays of `noisy_whole_lists`; `worth` has a row for each draw, and one more."""
+class NoisyWork(NamedTuple):
+    """The work arrays of both kernels; `worth` has a row for each draw, and one more."""
 
     delta: SeparableDelta
     first: Positions
@@ -79,8 +85,8 @@ class WholeListWork(NamedTuple):
     down: Vector
     draw: Draw
     position: Positions
-    by_label: PairDocuments
-    out: Derivatives  # in the order of `by_label`
+    moved: PairDocuments  # by label, or in the order of the noisy ranking
+    out: Derivatives  # in the order of `moved`
     worth: Matrix
 
 
@@ -91,16 +97,15 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
     label by label, so that pairs of one label are left out.
     """
     parameters: NoisyParameters = query.parameters
-    work: WholeListWork = query.work
+    work: NoisyWork = query.work
     s, gains, sigma = query.scores, query.ranking.gains, query.sigma
     m, draws = s.size, parameters.draws
-    wide = is_wide(s, sigma)
+    pairs = logistic_pairs(s, sigma, work.up, work.down)
     grouped = m >= SHORT and (s[0] - s[m - 1]) / sigma <= NARROW
     measure.separable(without_ties(query.ranking, gains, work.first, work.last), m, work.delta)
-    exponentials(s, sigma, work.up, work.down)
     place_documents(grouped, query.key, work.position)
     for draw in range(draws):
-        draw_ranking(query, draw, wide, work.down, work.draw)
+        draw_ranking(query, draw, pairs.wide, work.down, work.draw)
         for r in range(m):
             place = work.position[work.draw.places[r]]
             work.worth[draw, place] = work.delta.upper[r] / draws
@@ -109,9 +114,9 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
     documents = PairDocuments(s, query.key, gains, work.up, work.down)
     added = out
     if grouped:
-        documents = move_documents(documents, work.position, work.by_label)
+        documents = move_documents(documents, work.position, work.moved)
         added = clear_derivatives(work.out, out.gradient.size)
-    loss = sum_pairs(grouped, wide, sigma, draws, documents, work, added)
+    loss = sum_pairs(grouped, pairs.wide, sigma, draws, documents, work, added)
     if grouped:
         for i in range(out.gradient.size):
             out.gradient[i] = added.gradient[work.position[i]]
@@ -124,11 +129,12 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
 @inline
 def sum_pairs(
     grouped: bool, wide: bool, sigma: float, draws: int, documents: PairDocuments,
-    work: WholeListWork, out: Derivatives,
+    work: NoisyWork, out: Derivatives,
 ) -> float:  # fmt: skip
     """Add all pairs, in units of σ, or return their loss."""
-    s, labels, gains = documents.scores, documents.labels, documents.gains
+    labels, gains = documents.labels, documents.gains
     weights, m = work.weights, documents.scores.size
+    pairs = LogisticPairs(documents.scores, sigma, wide, documents.up, documents.down)
     loss = 0.0
     begin = 0
     for i in range(m - 1):
@@ -141,11 +147,11 @@ def sum_pairs(
                 so_far = weights[j] if draw > 0 else 0.0
                 change = abs(one[i] - one[j]) + abs(other[i] - other[j])
                 weights[j] = so_far + abs(gains[i] - gains[j]) * change
-        scale = row_exponentials(i, wide, s, sigma, documents.up, documents.down)
+        scale = scale_of_row(i, pairs)
         if out.gradient.size > 0:
             add_row(i, begin, m, labels, weights, documents.up, scale, out)
         else:
-            loss += row_loss(i, begin, m, s, labels, weights, documents.up, scale, sigma)
+            loss += row_loss(i, begin, m, labels, weights, pairs, scale)
     return loss
 
 
@@ -209,36 +215,22 @@ def without_ties(ranking: Ranking, gains: Vector, first: Positions, last: Positi
     )  # fmt: skip
 
 
-class RankingsWork(NamedTuple):
-    """The work arrays of `noisy_rankings`; after `draw`, in the order of the noisy ranking."""
-
-    up: Vector
-    down: Vector
-    draw: Draw
-    delta: SeparableDelta
-    first: Positions
-    last: Positions
-    weights: Vector
-    ranked: PairDocuments
-    out: Derivatives
-
-
 def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum the pairs of each noisy ranking, in its order, and take the mean over the draws."""
-    work: RankingsWork = query.work
+    work: NoisyWork = query.work
     parameters: NoisyParameters = query.parameters
     draws, sigma = parameters.draws, query.sigma
     s, m = query.scores, query.scores.size
     top = m if m <= parameters.whole else min(parameters.top, m)
-    wide = is_wide(s, sigma)
     for i in range(m):
         work.up[i] = 1.0
         work.down[i] = 1.0
-    exponentials(s, sigma, work.up, work.down)
+    wide = logistic_pairs(s, sigma, work.up, work.down).wide
     loss = 0.0
     for draw in range(draws):
         draw_ranking(query, draw, wide, work.down, work.draw)
         documents = documents_by_rank(query, work)
+        pairs = LogisticPairs(documents.scores, sigma, wide, documents.up, documents.down)
         added = clear_derivatives(work.out, out.gradient.size)
         ranking = without_ties(query.ranking, documents.gains, work.first, work.last)
         if parameters.by_row:
@@ -254,7 +246,7 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
                     measure.row(ranking, i, m, top, work.weights)
                 else:
                     write_deltas(i, begin, end, documents.gains, work.delta, work.weights)
-                loss += add_ranked_pairs(i, begin, end, wide, sigma, documents, work.weights, added)
+                loss += add_ranked_pairs(i, begin, end, documents, pairs, work.weights, added)
         for i in range(out.gradient.size):
             out.gradient[work.draw.places[i]] += added.gradient[i] / draws
             out.curvature[work.draw.places[i]] += added.curvature[i] / draws
@@ -264,13 +256,13 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
 
 
 @inline
-def documents_by_rank(query: Query, work: RankingsWork) -> PairDocuments:
+def documents_by_rank(query: Query, work: NoisyWork) -> PairDocuments:
     """Return the documents in the order of the noisy ranking."""
     m = query.scores.size
     documents = PairDocuments(query.scores, query.key, query.ranking.gains, work.up, work.down)
     for i in range(m):
-        copy_document(work.draw.places[i], documents, i, work.ranked)
-    return head_of(work.ranked, m)
+        copy_document(work.draw.places[i], documents, i, work.moved)
+    return head_of(work.moved, m)
 
 
 @inline
@@ -285,18 +277,18 @@ def write_deltas(
 
 @inline
 def add_ranked_pairs(
-    i: int, begin: int, end: int, wide: bool, sigma: float, documents: PairDocuments,
-    weights: Vector, out: Derivatives,
+    i: int, begin: int, end: int, documents: PairDocuments, pairs: LogisticPairs, weights: Vector,
+    out: Derivatives,
 ) -> float:  # fmt: skip
     """Add the pairs of document i with begin, ..., end − 1; or return their loss."""
-    s, labels, up = documents.scores, documents.labels, documents.up
-    if wide:
+    s, labels, up, scale = documents.scores, documents.labels, documents.up, documents.down[i]
+    if pairs.wide:
         for j in range(begin, end):
-            up[j] = np.exp((s[j] - s[i]) / sigma)
+            up[j] = np.exp((s[j] - s[i]) / pairs.sigma)
     if out.gradient.size > 0:
-        add_row(i, begin, end, labels, weights, up, documents.down[i], out)
+        add_row(i, begin, end, labels, weights, up, scale, out)
         return 0.0
-    return row_loss(i, begin, end, s, labels, weights, up, documents.down[i], sigma)
+    return row_loss(i, begin, end, labels, weights, pairs, scale)
 
 
 @register_objective
@@ -367,9 +359,9 @@ class NoisyLambdaRank(MeasureObjective):
             ["prepare", "row"] if by_row else ["separable"],
             by_label=True,
             parameters=NoisyParameters(self.draws, self.truncation or TOP, whole, by_row),
-            work=WholeListWork,
+            work=NoisyWork,
             other_kernel=noisy_rankings,
-            other_work=RankingsWork,
+            other_work=NoisyWork,
             others=(queries.sizes > whole) | by_row | (self._measure.form != "discounted"),
             rows={"worth": self.draws + 1},
             seed=self.seed,

@@ -4,17 +4,25 @@
 to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+listmle"`` a mixture.
 """
 
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.checks import call_it, quoted
+from gbrank.common.arrays import Positions, Vector
+from gbrank.common.checks import call_it, check_vector, quoted
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.words import WORDS
+from gbrank.engine.contract import Derivatives, Program
+from gbrank.engine.driver import Runner
+from gbrank.engine.query_loop import SMALLEST_CURVATURE, share_among_equals
+from gbrank.measures.custom_measure import best_first
 from gbrank.measures.measure_registry import MEASURES, get_measure
-from gbrank.objectives.custom import CustomObjective
-from gbrank.objectives.objective import Facts, Mixture, Objective
+from gbrank.objectives.objective import Binding, Facts, Mixture, Objective
 from gbrank.objectives.on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
@@ -44,6 +52,89 @@ def _meant(text: str) -> str | None:
 
 OBJECTIVES = Registry("objective", ObjectiveFacts, {}, _meant)
 register_objective = OBJECTIVES.register
+
+
+@dataclass(frozen=True)
+class CustomObjective(Objective):
+    """An objective from a function of one query; made by `custom_objective`."""
+
+    function: Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
+    name: str = "custom"  # type: ignore[misc]
+    declared: Facts = field(  # type: ignore[misc]
+        default=Facts(formula="a user's function", source="", shift_invariant=False, cost="?"),
+        repr=False,
+        compare=False,
+    )
+
+    def __post_init__(self) -> None:
+        try:
+            inspect.signature(self.function).bind(None, None, None)
+        except ValueError:  # of one that Python cannot look into
+            return
+        except TypeError:
+            name = getattr(self.function, "__name__", "f")
+            raise ArgumentTypeError(
+                "objective",
+                "must be a function of one query, (scores, labels, sigma) -> (loss, gradient, "
+                "curvature)",
+                quoted(self.function),
+                " One for LightGBM or XGBoost, of (y_true, y_pred), is passed as lambda scores, "
+                f"labels, sigma: (0.0, *{name}(labels, scores)), which is called query by query.",
+            ) from None
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def runner(self, binding: Binding) -> Runner:
+        """Return a driver that calls the function for each query."""
+        return PythonRunner(Program(kernel=self.function, key=binding.y), binding.queries)
+
+
+class PythonRunner(Runner):
+    """Runs a function query by query, with the driver's order, weights and checks."""
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the loss of each query, shape (n_queries,)."""
+        queries = range(self.queries.n_queries)
+        return np.array([self.run_query(query, scores, sigma)[1] for query in queries])
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature of each document, times its weight, in input order."""
+        gradient, curvature = np.empty((2, self.queries.n_documents))
+        for query in range(self.queries.n_queries):
+            rows, _, g, h = self.run_query(query, scores, sigma)
+            scale = weights[rows] if weights.size else 1.0
+            gradient[rows] = g * scale
+            curvature[rows] = np.maximum(h * scale, SMALLEST_CURVATURE)
+        return gradient, curvature
+
+    def run_query(
+        self, query: int, scores: Vector, sigma: float
+    ) -> tuple[Positions, float, Vector, Vector]:
+        """Return the rows of a query, best first, its loss, gradient and curvature."""
+        rows, s, labels = best_first(self, query, scores)
+        name = getattr(self.program.kernel, "__name__", "a custom objective")
+        # Copies, so that the function may change its arguments.
+        returned = self.program.kernel(s.copy(), labels.copy(), sigma)
+        try:
+            loss, *arrays = returned
+            loss = float(loss)
+            g, h = (np.array(check_vector(values, "it", len(s))) for values in arrays)
+        except (OverflowError, TypeError, ValueError):
+            raise TypeError(
+                f"{name} must return (loss, gradient, curvature): a number and two arrays, of one "
+                f"entry per document, got {quoted(returned)}: {self.place(query, sigma)}."
+            ) from None
+        if not np.isfinite(np.hstack([loss, g, h])).all() or h.min() < 0:
+            raise RuntimeError(
+                f"{name} must return finite numbers, and curvatures >= 0, got {quoted(returned)}: "
+                f"{self.place(query, sigma)}."
+            )
+        share_among_equals(s, labels, Derivatives(g, h))
+        return rows, loss, g, h
 
 
 def list_objectives() -> list[ObjectiveFacts]:

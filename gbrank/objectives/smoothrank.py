@@ -27,18 +27,6 @@ NEGLIGIBLE_EXPONENT = 60.0  # exp(−60) is far below the precision of a sum tha
 TAYLOR = np.exp(-0.125) / np.array([362880.0, 40320, 5040, 720, 120, 24, 6, 2, 1, 1])
 
 
-class SmoothParameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Parameters
-    ----------
-    most_neighbours : float
-        Up to how many neighbours of a document, on average, are summed one by one.
-    """
-
-    most_neighbours: float = MOST_NEIGHBOURS
-
-
 class SmoothWork(NamedTuple):
     """The work arrays; the last four are matrices, a row for each sum by boxes."""
 
@@ -61,7 +49,6 @@ def smooth_measure(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     With b = ∂M/∂ḡ, which `by_position` gives, ∂ḡ_j/∂s_p = −(2/σ)(s_p − s_j) h_pj (G_p − ḡ_j), and
     the opposite of their sum over p is added at p = j.
     """
-    parameters: SmoothParameters = query.parameters
     s, gains, sigma, work = query.scores, query.ranking.gains, query.sigma, query.work
     m = s.size
     if all_alike(gains):
@@ -69,7 +56,7 @@ def smooth_measure(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     total, slopes, means = work.total, work.slopes, work.means
     places = slice_of(work.places, 0, m)
     width = np.sqrt(sigma)
-    most = parameters.most_neighbours
+    most = query.parameters  # neighbours of a document that are summed one by one
     boxed = m > most and count_neighbours(s, width) > most * m
     if boxed:
         lay_out(s, width, places)
@@ -284,7 +271,7 @@ class SmoothRank(MeasureObjective):
             labels,
             queries,
             ["by_position"],
-            parameters=SmoothParameters(),
+            parameters=float(MOST_NEIGHBOURS),
             work=SmoothWork,
             rows=ROWS,
         )

@@ -88,7 +88,15 @@ def set_up(query: Query, parameters: TieParameters, documents: Rounded) -> int:
         place = documents.place[i]
         documents.gain[i] = query.ranking.gains[place]
         documents.total[i] = 0.0
-        round_score(s[place] / query.sigma, i, parameters.linear, documents)
+        x = s[place] / query.sigma
+        level = np.floor(x)
+        t = 0.5 + (x - level) if np.isfinite(x) else 0.5
+        if t >= 1.0:
+            level += 1.0
+            t -= 1.0
+        documents.level[i] = level
+        documents.up[i] = t if parameters.linear else t * t * (3.0 - 2.0 * t)
+        documents.slope[i] = 1.0 if parameters.linear else 6.0 * t * (1.0 - t)
     return n
 
 
@@ -108,19 +116,6 @@ def choose(labels: Vector, per_label: float, noise: int, documents: Rounded) -> 
             documents.place[n] = i
             n += 1
     return n
-
-
-@inline
-def round_score(x: float, i: int, linear: bool, documents: Rounded) -> None:
-    """Write to which integer x + 1/2 rounds down, the probability of up, and its slope."""
-    level = np.floor(x)
-    t = 0.5 + (x - level) if np.isfinite(x) else 0.5
-    if t >= 1.0:
-        level += 1.0
-        t -= 1.0
-    documents.level[i] = level
-    documents.up[i] = t if linear else t * t * (3.0 - 2.0 * t)
-    documents.slope[i] = 1.0 if linear else 6.0 * t * (1.0 - t)
 
 
 @inline
@@ -212,7 +207,8 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     passed = 0.0
     low = high = 0
     gain = 0.0
-    begin_list(upper)
+    clear(0, upper)  # boundary 0 is certain: no document is above the first segment
+    upper.P[0] = 1.0
     while True:
         stop = next_segment(begin, end, n, s, documents)
         next_low, next_high, next_gain = count_up(end, stop, paired, documents, lower)
@@ -267,9 +263,8 @@ def count_up(
     P, W, Q = boundary.P, boundary.W, boundary.Q
     low = high = begin
     total = 0.0
+    clear(begin, boundary)
     P[begin] = 1.0
-    W[begin] = 0.0
-    Q[begin] = 0.0
     for i in range(begin, end):
         up = documents.up[i]
         gain = documents.gain[i]
@@ -297,25 +292,14 @@ def count_up(
     if high < end:
         high += 1
         clear(high, boundary)
-    for t in range(low, high + 1):
-        boundary.by_P[t] = boundary.by_W[t] = boundary.by_Q[t] = 0.0
     return low, high, total
 
 
 @inline
-def begin_list(boundary: Boundary) -> None:
-    """Make boundary 0 certain: no document is above the first segment."""
-    clear(0, boundary)
-    boundary.P[0] = 1.0
-    boundary.by_P[0] = boundary.by_W[0] = boundary.by_Q[0] = 0.0
-
-
-@inline
 def clear(t: int, boundary: Boundary) -> None:
-    """Make boundary t impossible."""
-    boundary.P[t] = 0.0
-    boundary.W[t] = 0.0
-    boundary.Q[t] = 0.0
+    """Make boundary t impossible, and its derivatives 0."""
+    boundary.P[t] = boundary.W[t] = boundary.Q[t] = 0.0
+    boundary.by_P[t] = boundary.by_W[t] = boundary.by_Q[t] = 0.0
 
 
 @inline

@@ -124,12 +124,10 @@ def test_a_function_is_an_objective_everywhere() -> None:
 WRONG = {
     "gradient too short": "one entry per document",
     "curvature too long": "one entry per document",
-    "negative curvature": (
-        r"curvature of \S+ must be >= 0 and finite, got -1.0 in row 1: query 'b' \(3 documents\)"
-    ),
-    "NaN gradient": r"gradient of \S+ must be finite, got inf in row 0: query 'b'",
-    "infinite curvature": "curvature of .* must be .*finite, got inf in row 2: query 'b'",
-    "NaN loss": "loss of .*must be finite, got nan: query",
+    "negative curvature": r"curvatures >= 0, got .*: query 'b' \(3 documents\)",
+    "NaN gradient": "finite numbers, .*: query 'b'",
+    "infinite curvature": "finite numbers, .*: query 'b'",
+    "NaN loss": "finite numbers, .*: query 'b'",
 }
 
 
@@ -157,5 +155,5 @@ def wrong_by_sigma(scores: Vector, labels: Vector, sigma: float) -> tuple[float,
 def test_wrong_returns(compiled: bool, wrong: str) -> None:
     """The message says what is wrong, and with which query."""
     bound = custom(wrong_by_sigma, compiled).bind([1, 0, 2], Queries.from_qid(["b", "b", "b"]))
-    with pytest.raises((ValueError, RuntimeError), match=WRONG[wrong]):
+    with pytest.raises((TypeError, RuntimeError), match=WRONG[wrong]):
         bound.gradients([1.0, 2.0, 3.0], 1.0 + list(WRONG).index(wrong))

@@ -13,7 +13,7 @@ import pytest
 import gbrank
 from gbrank.commands.cli import COMMANDS
 from gbrank.measures.custom_measure import CustomMeasure
-from gbrank.objectives.custom import CustomObjective
+from gbrank.objectives.objective_registry import CustomObjective
 
 ROOT = Path(gbrank.__file__).parent
 FILES = {
