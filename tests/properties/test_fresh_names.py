@@ -6,7 +6,6 @@ name it forks a child, which does the rest.
 
 import json
 import os
-import pkgutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -114,31 +113,3 @@ def test_names_that_must_know_of_others(models: Path) -> None:
     """They do what they are for, though nothing else has been imported that registers itself."""
     code = {name: f"from gbrank import {name}\n{use}" for name, use in uses(models).items()}
     assert in_fresh_processes(code, models) == []
-
-
-@pytest.mark.slow
-def test_every_public_name(models: Path) -> None:
-    """May be imported first."""
-    names = list(gbrank.__all__)
-    assert uses(models).keys() < set(names)
-    assert len(names) > 50
-    code = {name: f"from gbrank import {name}" for name in names}
-    assert in_fresh_processes(code, models) == []
-
-
-@pytest.mark.slow
-def test_mistakes_are_seen(tmp_path: Path) -> None:
-    """What is raised in a child is told."""
-    code = {"a": "from gbrank import nothing", "b": "1 / 0", "c": "import gbrank"}
-    lines = in_fresh_processes(code, tmp_path)
-    assert [line.partition(":")[0] for line in lines] == ["a", "b"]
-    assert "nothing" in lines[0]
-
-
-@pytest.mark.slow
-def test_every_module(models: Path) -> None:
-    """May be imported first."""
-    found = pkgutil.walk_packages(gbrank.__path__, "gbrank.", onerror=lambda name: None)
-    modules = [module.name for module in found if "__main__" not in module.name]
-    assert len(modules) > 150
-    assert in_fresh_processes({name: f"import {name}" for name in modules}, models) == []
