@@ -95,17 +95,6 @@ def names(folder: Path) -> dict[str, Any]:
 
     on_frame = GBRanker(**small).fit(frame, y, qid=qid)
     own = {name: value for name, value in locals().items() if name not in ("made", "new", "small")}
-    text = trained.booster_.model_to_string()
-    edits = {
-        "cut": text.partition("end of trees")[0],
-        "open": text.replace("\nend of parameters", ""),
-        "sizes": text.replace("tree_sizes=", "tree_sizes=1"),
-        "odd": text.replace("num_tree_per_iteration=1", "num_tree_per_iteration=3", 1),
-        "torn": re.sub(
-            "left_child=[^\n]*", lambda lines: "left_child=" + "9" * (len(lines[0]) - 11), text
-        ),
-    }
-    own["lightgbm_file"] = {name: written(edit) for name, edit in edits.items()}
     own["OnLabel"] = OnLabel
     own |= {"constant": constant, "join": join, "linear": linear}
     own |= {"Q": gbrank.Queries.from_qid(qid), "sparse": sparse}

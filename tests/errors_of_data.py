@@ -137,6 +137,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Files of data": [
         ("UTF-8", "read_run(written('1 Q0 d 1 2 n'.encode('utf-16')))"),
+        ("line 2", "read_run(written('1 Q0 d 1 2 n\\n1 Q0 d 2 1 n'))"),
+        ("line 1", "read_run(written('1 Q0 d 1 nan n'))"),
         ("train.txt", "read_run(written('## LambdaMART'))"),
         ("line 1", "read_letor(written('good qid:1 1:0.5'))"),
         ("line 1", "read_letor(written('1 1:0.5'))"),

@@ -1,6 +1,5 @@
 """What studies share: rankers by name, and data in LETOR's parts."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +10,11 @@ from sklearn.base import clone
 
 from benchmarks.letor_folders import read_folds
 from benchmarks.named_rankers import ranker_from_name
-from gbrank import NDCG, GBRanker, LambdaRank, make_cubic, write_letor
+from gbrank import make_cubic, write_letor
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 XV, YV, QV = make_cubic(8, n_documents=8, n_features=4, random_state=1)
 VALID: dict[str, Any] = {"eval_set": [(XV, YV)], "eval_qid": [QV]}
-
-
-def test_objectives_have_the_budget() -> None:
-    """The studies' own, or the one that is given."""
-    ranker = ranker_from_name("lambda:ndcg@10", num_leaves=7, eval_metric="ap")
-    expected = GBRanker(
-        LambdaRank(NDCG(k=10)), n_estimators=5000, learning_rate=0.05, num_leaves=7,
-        min_child_samples=20, subsample=0.8, colsample=0.7, extra_trees=False,
-        early_stopping_rounds=100, eval_metric="ap",
-    )  # fmt: skip
-    assert ranker.get_params() == expected.get_params()
 
 
 @pytest.mark.parametrize(
@@ -57,13 +45,3 @@ def test_parts_rotate(tmp_path: Path) -> None:
     parts = [[*dict.fromkeys((data.qid[rows] // 3).tolist())] for rows in data.splits[0]]
     assert parts == [[0, 1], [2], [3]]
     assert [data.qid[fold.test[0]] // 3 for fold in data.splits] == [3, 0, 1, 2]
-
-
-@pytest.mark.letor
-@pytest.mark.skipif("GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR is not set")
-def test_mq2008() -> None:
-    """Fold 1 trains on S1, S2 and S3: the published sizes."""
-    data = read_folds(Path(os.environ["GBRANK_LETOR"], "mq2008"))
-    assert (data.name, data.X.shape, data.queries.n_queries) == ("mq2008", (15211, 46), 784)
-    sizes = [len(rows) for rows in data.splits[0]]
-    assert sizes == [9630, 2707, 2874]

@@ -9,11 +9,8 @@ import pytest
 
 from benchmarks.strata import pooled_rows
 from benchmarks.studies import study
-from benchmarks.writing import RESULTS
 from gbrank import LinearRanker, compare_rankers, make_cubic
 from gbrank.evaluation import Comparison, Dataset
-
-TABLES = ("measures", "objectives")
 
 
 @pytest.fixture(scope="module")
@@ -77,33 +74,3 @@ def test_pooled_rows_give_each_data_set_the_same_weight(comparisons: list[Compar
             assert row[name] == pytest.approx(expected, abs=1e-12)
         assert row["n_queries"] == 18
         assert (row["p_randomisation"] is None) == (row["ranker"] == comparisons[0].baseline)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_pages_show_the_numbers(name: str) -> None:
-    """Each page that is kept is made of the numbers that are kept, to the rounding."""
-    rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("| `")]
-    shown = rows[-len(lines) :]  # some pages leave out the validation queries
-    for line, row in zip(lines, shown, strict=True):
-        ranker, mean, *_ = line.strip("| ").split(" | ")
-        assert ranker == f"`{row['ranker']}`"
-        assert float(mean) == pytest.approx(row["mean"], abs=6e-5)
-
-
-def test_larger_shows_its_numbers() -> None:
-    """Each ranker's value at convergence and in equal seconds, by data set."""
-    rows = json.loads((RESULTS / "larger.json").read_text(encoding="utf-8"))
-    page = (RESULTS / "larger.md").read_text(encoding="utf-8")
-    shown = {}
-    for block in re.split(r"^\*(?=\w.*\*:$)", page, flags=re.MULTILINE)[1:]:
-        for line in block.splitlines():
-            if line.startswith("| `"):
-                name, converged, _, _, _, equal, *_ = line.strip("| ").split(" | ")
-                shown[block.partition("*")[0], name.strip("`")] = converged, equal
-    within = ("convergence", "equal seconds")
-    assert len(shown) * len(within) == len(rows) == (3 * 8 + 2 * 4) * 2
-    for row in rows:
-        text = shown[row["data"], row["ranker"]][within.index(row["within"])]
-        assert text == f"{row['ndcg@10']:.4f}"

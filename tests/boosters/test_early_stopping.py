@@ -89,23 +89,6 @@ def test_xgboost_stops_by_stages(name: str, capsys: pytest.CaptureFixture[str]) 
     assert said.endswith(f"{max(0, kept - obj.begin)} of {name}.")
 
 
-@pytest.mark.parametrize("name", [*ANNEALED, "ranknet"])
-def test_the_boosters_own_early_stopping_is_warned_of(name: str) -> None:
-    """Once for each hook, if its objective begins with RankNet."""
-    fobj, obj = lightgbm_fobj(name, rounds=ROUNDS), xgboost_obj(name, rounds=ROUNDS)
-    stopping = lgb.early_stopping(PATIENCE, verbose=False)
-    for call in (
-        lambda: by_lightgbm(fobj, stopping),
-        lambda: by_xgboost(obj, early_stopping_rounds=PATIENCE),
-    ):
-        said = messages(call)[1]
-        assert len(said) == (name != "ranknet")
-        assert all(f"{name} trains RankNet for 60 rounds" in each for each in said)
-        assert not messages(call)[1]
-    silent = lightgbm_fobj(name, rounds=ROUNDS)
-    assert not messages(lambda: by_lightgbm(silent, lgb.log_evaluation(0)))[1]
-
-
 def test_a_model_of_the_start_alone_is_warned_of() -> None:
     """By hooks and by the ranker, whoever ended it."""
     fobj = lightgbm_fobj("approx:ndcg", rounds=ROUNDS)
@@ -155,15 +138,3 @@ def test_a_metric_of_which_less_is_better() -> None:
         callbacks=[fobj.early_stopping(2, verbose=False)],
     )  # fmt: skip
     assert (booster.best_iteration, next(values)) == (2, 0.0)
-
-
-def test_what_early_stopping_needs() -> None:
-    """A validation set, and patience."""
-    fobj = lightgbm_fobj("ranknet")
-    with pytest.raises(ValueError, match="rounds must be an integer of at least 1, got 0"):
-        fobj.early_stopping(0)
-    data = lgb.Dataset(X, Y, group=[15] * 60)
-    params: dict[str, Any] = {"objective": fobj, "metric": "none", "verbosity": -1}
-    with pytest.raises(ValueError, match="needs a validation set"):
-        lgb.train(params, data, 3, valid_sets=[data], feval=lightgbm_feval("map"),
-                  callbacks=[fobj.early_stopping(2)])  # fmt: skip

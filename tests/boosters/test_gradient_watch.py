@@ -8,7 +8,7 @@ import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import GBRanker, Queries, get_objective, lightgbm_fobj, make_cubic, plots, xgboost_obj
+from gbrank import GBRanker, Queries, get_objective, lightgbm_fobj, make_cubic, xgboost_obj
 from gbrank.extend import GradientWatch, RoundGradients
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -56,13 +56,6 @@ def test_callback_of_a_fit(booster: str) -> None:
     assert_allclose([sums.sum() for sums in watch.by_rank], len(Y) * frame["mean |gradient|"])
 
 
-def test_watching_changes_nothing() -> None:
-    """The same model, with and without."""
-    plain = GBRanker("lambda:ndcg", **SMALL).fit(X, Y, qid=QID).predict(X)
-    watched = GBRanker("lambda:ndcg", **SMALL).fit(X, Y, qid=QID, callbacks=[GradientWatch()])
-    assert_array_equal(watched.predict(X), plain)
-
-
 def test_hooks() -> None:
     """In `lgb.train` and `xgb.train`; another training begins anew."""
     watch = GradientWatch()
@@ -78,16 +71,3 @@ def test_hooks() -> None:
     assert [row[:2] for row in watch.rows] == [(n, "ranknet") for n in range(3)]
     with pytest.raises(TypeError, match=r"watch must be a function of \(gradients\)"):
         lightgbm_fobj("ranknet", watch=lambda: None)
-
-
-def test_picture() -> None:
-    """Three panels; a line where the objective changes; shares of all ranks sum to one."""
-    watch = GradientWatch()
-    with pytest.raises(ValueError, match="watch must have seen a round"):
-        plots.gradients(watch)
-    GBRanker("approx:ndcg", **SMALL).fit(X, Y, qid=QID, callbacks=[watch])
-    top, middle, bottom, _ = plots.gradients(watch, ranks=50).axes
-    assert_allclose(np.asarray(top.images[0].get_array()).sum(axis=0), 1.0)
-    assert top.get_title() == "ranknet → approx:ndcg"
-    assert [line.get_xdata()[0] for line in top.lines] == [3.5]
-    assert len(middle.lines) == len(bottom.lines) == 3

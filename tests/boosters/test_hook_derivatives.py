@@ -24,7 +24,6 @@ from training_kits import (
 )
 
 from gbrank import (
-    AP,
     NDCG,
     Queries,
     get_measure,
@@ -56,13 +55,6 @@ def test_scores_do_not_run_away(kit: Any) -> None:
     assert hook.sigmas[59] == 1e12
     trees = [kit.scores(kit.train(hook, kit.data(), rounds)) for rounds in (58, 59)]
     assert np.ptp(trees[1] - trees[0]) > 1e9
-
-
-@both
-def test_sigma_beyond_the_boosters(kit: Any) -> None:
-    """XGBoost squares sums of gradients in single precision: a stump would be all there is."""
-    with pytest.raises(ValueError, match=r"round 0 of tie:ndcg: gradients must sum .*sigma"):
-        kit.train(kit.hook("tie:ndcg", 1e30, start=False), kit.data())
 
 
 @both
@@ -121,40 +113,6 @@ def test_lgbm_ranker_evaluation() -> None:
     assert ranker.best_iteration_ == int(np.argmax(curve)) + 1 < 60
     scores = ranker.predict(X[:, ::-1])
     assert max(curve) == pytest.approx(NDCG(k=5)(Y, scores, qid=QID, sample_weight=weights))
-
-
-def test_xgboost_early_stopping() -> None:
-    """As documented: maximize=True."""
-    data, other, history = XGBoost.data(), XGBoost.data(X=X[:, ::-1]), {}
-    stop = xgb.callback.EarlyStopping(rounds=3, maximize=True, metric_name="map")
-    booster = xgb.train(
-        XGBoost.options, data, 60, evals=[(other, "valid")], obj=xgboost_obj(), callbacks=[stop],
-        custom_metric=xgboost_feval("map"), evals_result=history, verbose_eval=False,
-    )  # fmt: skip
-    curve = history["valid"]["map"]
-    assert booster.best_iteration == int(np.argmax(curve)) < 59
-    scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
-    assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)
-
-
-def test_steps_are_lengthened_with_the_own_curvature_only() -> None:
-    """Plain gradient steps are in the gradient's units, whatever the schedule is in."""
-    queries, found = Queries.from_sizes(SIZES), {}
-    for curvature in ("own", "unit"):
-        hook = GradientHook("approx:ndcg", start=False, rounds=4, curvature=curvature)
-        bound = hook.bind(Y, queries)
-        g, h = hook.derivatives(bound, SCORES, 0)
-        plain_g, plain_h = bound[0].gradients(SCORES, hook.sigmas[0], 0)
-        found[curvature] = g, h, plain_g, plain_h
-    g, h, plain_g, _ = found["unit"]
-    assert_allclose(g, plain_g, rtol=0, atol=1e-12 * np.abs(plain_g).max())
-    assert_array_equal(h, 1.0)
-    g, h, plain_g, plain_h = found["own"]
-    scale = plain_h.mean() / h.mean()
-    factor = scale * np.linalg.norm(g) / np.linalg.norm(plain_g)
-    assert_allclose(scale * h, plain_h, rtol=0, atol=1e-12 * plain_h.max())
-    assert_allclose(scale * g, factor * plain_g, rtol=0, atol=1e-12 * np.abs(plain_g).max())
-    assert abs(factor - 1) > 0.01
 
 
 @both

@@ -5,7 +5,6 @@ import pickle
 from typing import Any, ClassVar
 
 import lightgbm as lgb
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from training_kits import (
@@ -24,7 +23,6 @@ from training_kits import (
 )
 
 from gbrank import lightgbm_fobj
-from gbrank.schedules import constant
 
 
 @both
@@ -74,17 +72,6 @@ def test_outside_training(kit: Any) -> None:
         hook(SCORES, data)
     hook.at_round(3, SCORES, data)
     assert_array_equal(hook.sigmas, schedule_of(range(3, 4)))
-
-
-@pytest.mark.parametrize("sigma", [0.5, constant(0.5, unit="spread")], ids=str)
-def test_scores_are_checked_before_their_spread(sigma: Any) -> None:
-    """Whoever calls a hook may give anything."""
-    hook = lightgbm_fobj("lambda:ndcg", sigma)
-    for scores, message in (
-        ([0.0, np.nan], "scores must be finite"), ([0.0], "scores must have 2 entries"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            hook(np.array([1.0, 0.0]), np.array(scores), None, np.array([2]))
 
 
 def test_lgbm_ranker_round_and_continuation() -> None:

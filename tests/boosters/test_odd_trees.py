@@ -184,10 +184,3 @@ def test_the_weights_of_dart() -> None:
     for booster, weights in ((old, [0.5, 0.25]), (new, [0.5, 0.25]), (without, None)):
         content = {"learner": {"gradient_booster": booster}}
         assert trees_and_weights(content) == (model["trees"], weights)
-
-
-@boosters
-def test_what_is_no_model(booster: str) -> None:
-    """A booster's own error, as a ValueError."""
-    with pytest.raises(ValueError, match=r"not an? (LightGBM|XGBoost) model"):
-        MODELS[booster].load(b"tree\nnothing")

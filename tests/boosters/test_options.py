@@ -145,34 +145,3 @@ def test_every_other_option_is_refused(booster: str) -> None:
         except ValueError as error:
             assert re.search(rf"booster.param.*'{name}'", str(error))  # noqa: PT017
     assert taken == set()
-
-
-@pytest.mark.parametrize(
-    ("booster", "name", "instead"),
-    [
-        ("lightgbm", "eta", "argument learning_rate"),
-        ("xgboost", "min_data_in_leaf", "argument min_child_samples"),
-        ("lightgbm", "lambdarank_truncation_level", "objective='lambda:ndcg@10'"),
-        ("lightgbm", "label_gain", "gain="),
-        ("lightgbm", "sigmoid", "argument sigma"),
-        ("lightgbm", "objective_seed", "argument random_state"),
-        ("lightgbm", "metric_freq", "argument eval_metric"),
-        ("lightgbm", "has_header", "give fit their columns"),
-        ("lightgbm", "cat_feature", "argument categorical_feature of fit"),
-        ("lightgbm", "mlist", "gbrank.distributed"),
-        ("lightgbm", "num_class", "one score"),
-        ("lightgbm", "drop_rate", "without boosting=dart"),
-        ("lightgbm", "top_rate", "without data_sample_strategy=goss or boosting=goss"),
-        ("lightgbm", "linear_lambda", "without linear_tree=True"),
-        ("lightgbm", "gpu_device_id", "without device_type=gpu or device_type=cuda"),
-        ("xgboost", "scale_pos_weight", "argument sample_weight of fit"),
-        ("xgboost", "lambdarank_pair_method", "objective='lambda:ndcg@10'"),
-        ("xgboost", "rate_drop", "without booster=dart"),
-        ("xgboost", "validate_parameters", "names are always checked"),
-        ("xgboost", "updater", "follow from tree_method"),
-    ],
-)
-def test_what_to_do_instead(booster: str, name: str, instead: str) -> None:
-    """The error says it, and has the name that was given."""
-    with pytest.raises(ValueError, match=f"booster_params must not hold '{name}'.*{instead}"):
-        scores(booster, {name: 1})

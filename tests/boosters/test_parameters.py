@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
@@ -13,9 +12,7 @@ from numpy.testing import assert_array_equal
 from optioned import X, Y, scores
 
 from gbrank import GBRanker
-from gbrank.boosters.booster_params import SET_INSTEAD, by_position
 from gbrank.boosters.lightgbm.parameters import OPTIONS, known_names
-from gbrank.data.schema import Schema
 
 
 def test_every_name_that_lightgbm_knows() -> None:
@@ -24,47 +21,6 @@ def test_every_name_that_lightgbm_knows() -> None:
     known = known_names()
     theirs = {other: main for main, others in table.items() if main in known for other in others}
     assert {name: OPTIONS.aliases.get(name, name) for name in theirs} == theirs
-
-
-def test_names_of_training() -> None:
-    """All that gbrank sets itself is among them, and what only predicts or reads files is not."""
-    xgboost_only = {"base_score", "disable_default_eval_metric", "eval_metric",
-                    "seed_per_iteration"}  # fmt: skip
-    unknown = {OPTIONS.aliases.get(name, name) for name in SET_INSTEAD} - known_names()
-    assert unknown - {"bagging_by_query"} == xgboost_only  # LightGBM 4.5 does not have that one
-    assert "path_smooth" in known_names()
-    assert "output_model" not in known_names()
-
-
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-def test_all_wrong_names_at_once(booster: str) -> None:
-    """Those that would not be heeded, then those that are unknown."""
-    wrong = {"eta": 1, "colour": 2, "rate_drop": 0.5, "max_bin": 7, "nthread": 2, "taste": 3}
-    kind = {"lightgbm": "boosting", "xgboost": "booster"}[booster]
-    with pytest.raises(ValueError, match="booster_params must not hold") as caught:
-        scores(booster, wrong)
-    said = str(caught.value)
-    assert said.startswith(
-        "booster_params must not hold 'eta': use the argument learning_rate; 'rate_drop', which "
-        f"has no effect without {kind}=dart; 'nthread': use the argument n_jobs. "
-    )
-    assert "unknown booster parameter 'colour'." in said
-    assert "unknown booster parameter 'taste'." in said
-    assert "max_bin'" not in said
-
-
-@pytest.mark.parametrize("name", ["forcedbins_filename", "fs"])
-@pytest.mark.parametrize("content", [None, "{"])
-def test_files_that_cannot_be_read(name: str, content: str | None, tmp_path: Path) -> None:
-    """LightGBM itself goes on without them."""
-    file = tmp_path / "splits.json"
-    if content is not None:
-        file.write_text(content, encoding="utf-8")
-    main = OPTIONS.aliases.get(name, name)
-    with pytest.raises(
-        ValueError, match=rf"{main} in booster_params must name a JSON file.*splits"
-    ):
-        scores("lightgbm", {name: str(file)})
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
@@ -151,25 +107,6 @@ def test_what_a_booster_was_told(booster: str, params: dict[str, Any]) -> None:
     wanted["max_depth"] = params["max_depth"] or unlimited
     assert {name: float(told[name]) for name in wanted} == wanted
     assert base == 0
-
-
-@pytest.mark.parametrize("rows", [True, False])
-def test_how_lightgbm_counts(rows: bool) -> None:
-    """By columns, unless it is asked for rows; thresholds that are not drawn are fine ones."""
-    given = {"force_row_wise": True} if rows else {}
-    ranker = GBRanker(n_estimators=1, extra_trees=False, booster_params=given)
-    text = ranker.fit(X, Y, group=[30] * 50).booster_.model_to_string()
-    told = dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
-    assert [told[f"force_{name}_wise"] for name in ("row", "col")] == [f"{rows:d}", f"{not rows:d}"]
-    assert told["max_bin"] == "255"
-
-
-@pytest.mark.parametrize("signs", [{"b": -1}, {1: -1}, [0, -1, 0], "(0, -1, 0)", "0,-1,0"])
-def test_columns_that_no_sign_names_are_free(signs: Any) -> None:
-    schema = Schema(3, ["a", "b", "c"], [], {})
-    assert by_position({"monotone_constraints": signs}, schema) == {
-        "monotone_constraints": [0, -1, 0]
-    }
 
 
 def test_a_smallest_leaf_of_all_documents_in_a_tiny_sample() -> None:

@@ -123,17 +123,3 @@ def test_a_sample_of_rows(most: int) -> None:
     assert (np.diff([expected[y == label].min() for label in range(3)]) > 0).all()
     shuffled = GBRanker(**fit(X, y, **params).get_params())
     assert_array_equal(shuffled.fit(X[order], y[order], qid=QID[order]).predict(X), expected)
-
-
-@pytest.mark.parametrize(("text", "value"), [("false", False), ("True", True), (None, True)])
-def test_options_are_the_same_in_other_notations(text: str | None, value: bool) -> None:
-    """As LightGBM takes them."""
-    X = RNG.choice([0, 1, 2, np.nan], N)
-    y = np.nan_to_num(X)
-    for name in ("use_missing", "zero_as_missing"):
-        if (name, text) != ("zero_as_missing", None):  # whose default is False
-            one, other = (
-                fit(X[:, np.newaxis], y, booster_params={name: given}).predict(X[:, np.newaxis])
-                for given in (text, value)
-            )
-            assert_array_equal(one, other)

@@ -1,7 +1,6 @@
 """Sparse features: no whole copy of them as an array, and the same bits as from one."""
 
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, export_model
-from gbrank.export import verify_export
+from gbrank import GBRanker
 
 N, WIDTH = 40_000, 500  # 160 MB as an array
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
@@ -85,17 +83,3 @@ def test_validation_sets(booster: str) -> None:
             )  # fmt: skip
             curves.append(ranker.evals_result_["valid_0"])
         assert curves[0] == curves[1]
-
-
-def test_memory_of_verification(tmp_path: Path) -> None:
-    """Rows on which an export is compared are not an array all at once."""
-    X, y, qid = sparse(N, WIDTH, 80_000)
-    ranker = GBRanker("ranknet", n_estimators=2, n_jobs=1, random_state=0)
-    ranker.fit(X[:2000], y[:2000], qid=qid[:2000])
-    export_model(ranker, tmp_path / "model.json", "opensearch", missing_as_zero=True)
-    tracemalloc.start()
-    found = verify_export(ranker, tmp_path / "model.json", "opensearch", X=X, missing_as_zero=True)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert found.n_rows > N
-    assert peak < 0.9 * 8 * N * WIDTH

@@ -1,8 +1,6 @@
 """The driver: threads, and the programs that it runs."""
 
-import copy
 import gc
-import pickle
 import signal
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +17,6 @@ from numpy.testing import assert_array_equal
 import reference
 from gbrank import (
     NDCG,
-    ApproxRank,
     LambdaRank,
     Queries,
     RankNet,
@@ -28,10 +25,8 @@ from gbrank import (
     get_objective,
     list_measures,
 )
-from gbrank.common.threads import usable_threads
 from gbrank.engine import driver
 from gbrank.engine.contract import Terms
-from gbrank.engine.driver import Pool
 from gbrank.measures import measure
 
 
@@ -60,16 +55,6 @@ def test_two_threads_on_data_that_need_them(monkeypatch: pytest.MonkeyPatch) -> 
     for item in list_measures():
         one, two = (get_measure(item.name).bind(labels, queries, jobs) for jobs in (1, 2))
         assert_array_equal(one.per_query(scores), two.per_query(scores))
-
-
-@pytest.mark.parametrize(("jobs", "shares"), [(1, [[0, 1, 2, 3]]), (2, [[0, 1, 2], [3]])])
-def test_shares_of_threads(
-    jobs: int, shares: list[list[int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every thread has about as much to do."""
-    monkeypatch.setattr(driver, "PAIRS_PER_THREAD", 1)
-    bound = RankNet().bind(np.arange(400) % 3, Queries.from_sizes([50, 60, 60, 230]), n_jobs=jobs)
-    assert [share.queries.tolist() for share in bound.runner._shares] == shares
 
 
 @pytest.mark.usefixtures("many_threads")
@@ -107,21 +92,6 @@ def test_work_arrays_are_kept() -> None:
         tracemalloc.stop()
 
 
-def test_what_is_lent() -> None:
-    """No two borrowers share; what is given back, even by an error, is lent again."""
-    pool = Pool(list)
-    with pool.borrow() as one, pool.borrow() as other:
-        assert one is not other
-        one.append("kept")
-    with pytest.raises(ValueError, match="stop"), pool.borrow():
-        raise ValueError("stop")
-    with pool.borrow() as again, pool.borrow() as second:
-        assert {id(again), id(second)} == {id(one), id(other)}
-    for copied in (pickle.loads(pickle.dumps(pool)), copy.deepcopy(pool)):
-        with copied.borrow() as lent:
-            assert lent == []
-
-
 @pytest.mark.parametrize("name", ["lambda:ndcg", "approx:ap"])
 @given(st.integers(0, 99), st.floats(-3, 1))
 @settings(max_examples=20, deadline=None)
@@ -149,13 +119,6 @@ def test_errors_in_any_thread_are_raised(compiled: bool, sizes: list[int]) -> No
     bound = objective.bind(np.ones(9), Queries.from_sizes(sizes), n_jobs=4)
     with pytest.raises(ValueError, match="three documents"):
         bound.gradients(np.zeros(9))
-
-
-@pytest.mark.parametrize(("jobs", "threads"), [(1, 1), (3, 3)])
-def test_usable_threads(jobs: int, threads: int) -> None:
-    """A number is itself; None and -1 are all processors."""
-    assert usable_threads(jobs) == threads
-    assert usable_threads(None) == usable_threads(-1) >= 1
 
 
 def test_read_only_arrays() -> None:
@@ -206,33 +169,7 @@ def test_who_handles_ctrl_c_is_left_as_it_was(handler: Any) -> None:
         signal.signal(signal.SIGINT, previous)
 
 
-def test_the_first_faulty_query_is_named() -> None:
-    """Whichever thread found it; a thread without a fault says −1."""
-    runner = RankNet().bind([1, 0] * 6, Queries.from_qid(np.repeat(list("abcdef"), 2))).runner
-    for faulty, first in (([1, 4], "b"), ([4, 1], "b"), ([4], "e"), ([0, 2], "a")):
-        vars(runner)["_functions"] = None
-        vars(runner)["_shares"] = [
-            driver.Share(
-                lambda *given, faulty=faulty: next(
-                    (query for query in sorted(faulty) if query in given[-1]), -1
-                ),
-                driver.Pool(lambda: None),
-                share,
-            )
-            for share in np.split(np.arange(6), 2)
-        ]
-        with pytest.raises(RuntimeError, match=f"query '{first}' .* is not finite"):
-            runner.values(np.zeros(12))
-
-
 # --- Programs ---------------------------------------------------------------------------------
-
-
-def test_numbers_of_parameters_have_their_types() -> None:
-    """Compiled code would take an integer for a float as another type."""
-    program = ApproxRank(beta=3).program(np.array([1.0, 0.0]), Queries.from_sizes([2]))
-    assert [type(value) for value in program.parameters] == [float, float, bool]
-    assert program.parameters.beta == 3
 
 
 def test_discounts_of_another_length_are_refused() -> None:

@@ -4,31 +4,16 @@ from typing import Any
 
 import pytest
 
-from cases import case, groups, loop
+from cases import groups, loop
 
 
 def fails_at_two(number: int, name: str = "") -> None:
     assert number != 2, name
 
 
-def test_case() -> None:
-    """Of an assertion, of any other error, and of an error that does not come."""
-    for error in (AssertionError("wrong"), ZeroDivisionError("wrong")):
-        with pytest.raises(AssertionError, match="in the case 'a', 2: wrong"), case("a", 2):
-            raise error
-    with (
-        pytest.raises(AssertionError, match="in the case 3: DID NOT RAISE"),
-        case(3),
-        pytest.raises(ValueError, match="never"),
-    ):
-        pass
-
-
 def test_loop() -> None:
     """One value, or several, after another."""
     loop("number", [1, 3])(fails_at_two)()
-    with pytest.raises(AssertionError, match="in the case 2"):
-        loop("number", [1, 2, 3])(fails_at_two)()
     with pytest.raises(AssertionError, match=r"in the case \(2, 'b'\): b"):
         loop("number, name", [(1, "a"), (2, "b")])(fails_at_two)()
 

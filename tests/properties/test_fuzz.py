@@ -80,8 +80,7 @@ def test_memory(shape: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units")
 @pytest.mark.parametrize(
-    ("target", "line"),
-    [("run", b"%d Q0 d%d 1 1 a\n"), ("qrels", b"%d 0 d%d 1\n")],
+    ("target", "line"), [("run", b"%d Q0 d%d 1 1 a\n"), ("qrels", b"%d 0 d%d 1\n")]
 )
 def test_memory_of_trec_files(target: str, line: bytes, tmp_path: Path) -> None:
     """Lines as short as they are in earnest take no more either."""

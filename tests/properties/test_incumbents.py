@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from plain_trees import PLAIN
 
-from gbrank import NDCG, GBRanker, lightgbm_feval, lightgbm_fobj, make_cubic, xgboost_feval
+from gbrank import NDCG, GBRanker, lightgbm_feval, make_cubic, xgboost_feval
 
 Vector = NDArray[np.float64]
 
@@ -22,7 +22,6 @@ M = 15
 X, Y, QID = make_cubic(8, n_documents=M, n_features=4, random_state=0)
 N, SIZES = len(Y), [M] * 8
 NO_RELEVANT = np.where(QID == 3, 0.0, Y)  # in one of the queries
-WITH_NAN = np.where(np.arange(N) == 7, np.nan, Y)
 LIGHTGBM: dict[str, Any] = {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 5}
 
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
@@ -106,15 +105,6 @@ def test_d4(booster: str) -> None:
     assert (half.predict(X) != fit(booster).predict(X)).any()
 
 
-def test_d4_refusals() -> None:
-    """LightGBM's own way is refused, with the remedy, by the ranker and by the hook."""
-    bagging = {"bagging_by_query": True, "bagging_fraction": 0.5, "bagging_freq": 1}
-    with pytest.raises(ValueError, match=r"bagging_by_query.*subsample_by"):
-        fit(booster_params={"bagging_by_query": True})
-    with pytest.raises(ValueError, match=r"bagging_by_query.*subsample_by"):
-        lgb.train({**LIGHTGBM, **bagging, "objective": lightgbm_fobj()}, dataset(), 5)
-
-
 # --- D5, D6: what is averaged -------------------------------------------------------------------
 
 UNEQUAL = {"y": np.eye(32)[1], "qid": np.repeat([0, 1], [2, 30])}  # 30 documents, none relevant
@@ -144,18 +134,6 @@ def test_d10(booster: str) -> None:
         make(booster, breaking, sigma=lambda round, rounds: round + 1.0).fit(
             X, Y, qid=[f"q{q}" for q in QID]
         )
-
-
-# --- D12: labels that are missing ---------------------------------------------------------------
-
-
-@boosters
-def test_d12(booster: str) -> None:
-    """D12: an error with the row, from the ranker and from measures."""
-    with pytest.raises(ValueError, match=r"y must be finite, got nan in row 7"):
-        make(booster).fit(X, WITH_NAN, qid=QID)
-    with pytest.raises(ValueError, match=r"y must be finite, got nan in row 7"):
-        NDCG()(WITH_NAN, X[:, 0], qid=QID)
 
 
 # --- D15: where boosting starts, and weights ----------------------------------------------------
@@ -200,17 +178,9 @@ def test_d16(booster: str) -> None:
 # --- D19, D20: objectives that are refused ------------------------------------------------------
 
 
-def test_d20() -> None:
-    """D20: an error that names the remedy; XGBoost's forests work."""
-    with pytest.raises(ValueError, match=r"booster_params.*'rf'.*Use 'gbdt' or 'dart'"):
-        fit(booster_params={"boosting": "rf"}, subsample=0.5)
-    forest = fit("xgboost", booster_params={"num_parallel_tree": 3}, n_estimators=2, subsample=0.5)
-    assert len(forest.booster_.get_dump()) == 2 * 3
-    assert forest.score(X, Y, QID) > NDCG(k=10)(Y, np.zeros(N), qid=QID)
-
-
 ELSEWHERE = {
     2: "properties/test_incumbents.py::test_d1",  # on XGBoost
+    12: "properties/test_refusals.py::test_columns",
     6: "properties/test_estimator_checks.py::test_without_queries",
     7: "measures/test_measures.py::test_all_orders_of_tied_documents",
     8: "properties/test_determinism.py::test_predictions_do_not_depend_on_the_order",
@@ -221,6 +191,7 @@ ELSEWHERE = {
     17: "numerics/test_fast_kernels.py::test_a_long_list_in_a_fit",
     18: "properties/test_estimator_checks.py::test_checks",
     19: "objectives/test_custom_objectives.py::test_a_function_is_an_objective_everywhere",
+    20: "boosters/test_odd_trees.py::test_the_boosters_own_options",  # forests too
 }
 
 

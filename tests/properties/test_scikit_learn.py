@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
@@ -27,7 +26,6 @@ from gbrank import (
     LinearRanker,
     ListMLE,
     Mixture,
-    Queries,
     SLAMPerceptron,
     make_cubic,
     query_train_test_split,
@@ -131,17 +129,6 @@ def test_grid_search_through_a_pipeline(frame: Any) -> None:
     )
 
 
-@pytest.mark.usefixtures("routing")
-def test_validation_sets_are_not_passed_on_unasked() -> None:
-    """A step before the ranker would not transform them."""
-    arguments = {"qid": QID, "eval_set": [(X, Y)], "eval_qid": [QID]}
-    with pytest.raises(ValueError, match=r"eval_set"):
-        make_pipeline(StandardScaler(), ranker()).fit(X, Y, **arguments)
-    asked = ranker().set_fit_request(eval_set=True, eval_qid=True)
-    fitted = make_pipeline(asked).fit(X, Y, **arguments)
-    assert len(fitted[-1].evals_result_["valid_0"]["ndcg@10"]) == 4
-
-
 # --- Scorers ----------------------------------------------------------------------------------
 
 
@@ -229,20 +216,3 @@ def test_nested_parameters_survive() -> None:
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.predict(X), fitted.predict(X))
     assert again.get_params(deep=False)["objective"] == objective
-
-
-def test_requests_are_by_default() -> None:
-    """Queries and weights, and nothing else."""
-    for cls, weighted in ((GBRanker, True), (LinearRanker, True), (SLAMPerceptron, False)):
-        requests = cls().get_metadata_routing()
-        weights = {"sample_weight", "query_weight"}
-        wanted = {name for name, asked in requests.fit.requests.items() if asked}
-        assert wanted == {"qid", *(weights if weighted else ())}
-        assert {name for name, asked in requests.score.requests.items() if asked} == {
-            "qid", *weights,
-        }  # fmt: skip
-    with config_context(enable_metadata_routing=True):
-        assert (
-            ranker().set_fit_request(qid=False).get_metadata_routing().fit.requests["qid"] is False
-        )
-    assert Queries.from_qid(QID).in_order([1.0]) == [1.0]
