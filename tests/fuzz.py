@@ -16,9 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gbrank import (
-    read_letor,
-)
+from gbrank import read_letor
 from gbrank.datasets import (
     letor_reader,
     read_qrels,

@@ -10,12 +10,7 @@ import polars as pl
 import pyarrow as pa
 from scipy import sparse as sp
 
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    SLAMPerceptron,
-    list_objectives,
-)
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, list_objectives
 
 OBJECTIVES = [item.usage.replace("MEASURE", "ndcg") for item in list_objectives()]
 OBJECTIVES += ["lambda:map", "tie:precision@3"]

@@ -116,13 +116,3 @@ def test_a_byte_order_mark_is_no_part_of_a_name_or_number(
     assert f"{names}: expected text in UTF-8, got" in fault(*export)
     names.write_bytes(b"bm25\ncaf\xe9\n")
     assert f"{names}: expected text in UTF-8" in fault(*export)
-
-
-def test_a_query_called_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It keeps its value beside the mean."""
-    (tmp_path / "t.csv").write_text("qid,label,a\nall,1,1\nall,0,2\nb,1,2\nb,0,1\n")
-    (tmp_path / "s.txt").write_text("1\n2\n2\n1\n")
-    command = ["evaluate", str(tmp_path / "t.csv"), "--scores", str(tmp_path / "s.txt")]
-    assert main([*command, "--metric", "rr", "--per-query"]) == 0
-    lines = [line.split()[1:] for line in capsys.readouterr().out.splitlines()]
-    assert lines == [["all", "0.5000"], ["b", "1.0000"], ["(all)", "0.7500"]]

@@ -108,25 +108,3 @@ def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert found["measures"] == ["map", "ndcg@3"]
     assert found["names"] == ("model", "the other model")
     assert (found["against"], found["by"], found["docid"]) == (None, (), None)
-
-
-def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = table[::-1].assign(margin=7, label=1)
-    other.to_csv("v.csv", index=False)
-    argv = "train t.csv --valid v.csv --model m --drop url --categorical b --labels margin"
-    argv += " --checkpoint c --checkpoint-rounds 5 --positions p.txt"
-    Path("p.txt").write_text("\n".join(map(str, range(1, 21))))
-    (ranker,), found = called(monkeypatch, "ranker.GBRanker.fit", *argv.split())
-    X = found["X"]
-    assert ranker.random_state == 0
-    assert_array_equal(found["y"], table["label"])
-    assert_array_equal(found["position"], range(1, 21))
-    ((valid, labels),) = found["eval_set"]
-    assert (list(X), list(valid)) == (["a", "b"], ["a", "b"])
-    assert_array_equal(labels, other["label"])
-    assert_array_equal(valid["a"], other["a"])
-    assert_array_equal(found["eval_qid"][0], other["qid"])
-    assert_array_equal(found["eval_labels"][0]["margin"], other["margin"])
-    assert_array_equal(found["labels"]["margin"], table["margin"])
-    expected = {"checkpoint": "c", "checkpoint_rounds": 5}
-    assert (expected | {"categorical_feature": ["b"]}).items() <= found.items()

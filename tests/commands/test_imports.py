@@ -79,21 +79,3 @@ def test_scores_are_judged_without_a_booster(kind: str, data: Path, tmp_path: Pa
     modules = loaded("evaluate", files[kind], "--scores", tmp_path / "scores.txt")
     unwanted = {"gbrank.ranker", "lightgbm", "xgboost", *PICTURES, *OPTIONAL}
     assert not modules & (unwanted | ({"sklearn"} if kind == "csv" else set()))
-
-
-@pytest.mark.parametrize("argv", [["--help"], pytest.param(["--version"], marks=pytest.mark.slow)])
-def test_help_loads_nothing(argv: list[str]) -> None:
-    """But for Python's own modules."""
-    script = f"""
-import sys
-from gbrank.commands.cli import main
-try:
-    main({argv})
-finally:
-    print(*sys.modules, file=sys.stderr)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    heavy = {"numpy", "scipy", "numba", "sklearn", "lightgbm", "xgboost", "pandas"}
-    assert not heavy & set(done.stderr.split())

@@ -1,7 +1,6 @@
 """Commands that judge any model: opponents, splits by time and by files, judges, features."""
 
 import json
-import re
 from pathlib import Path
 
 import lightgbm as lgb
@@ -97,31 +96,3 @@ def _ap(y: np.ndarray, scores: np.ndarray) -> float:
     relevant = y[np.argsort(-scores, kind="stable")] > 0
     precision = np.cumsum(relevant) / np.arange(1, len(y) + 1)
     return float(precision[relevant].mean())
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        (
-            "compare --data all.parquet --valid test.parquet",
-            "--valid and --test must be given together",
-        ),
-        ("compare --data a.parquet b.parquet --time day", "--data must be one file"),
-        ("compare --data all.parquet --features bm25 --drop a", "--drop must not be given with"),
-        (
-            "tune all.parquet --model m --later --valid few.parquet",
-            "--later must not be given with",
-        ),
-        ("tune all.parquet --model m --valid all.csv", "all.csv: expected the columns of all.par"),
-        (
-            "report few.parquet --model model.txt --html r.html --label llm --judged-by llm",
-            "--judged-by must be another column than --label, got llm",
-        ),
-    ],
-)
-def test_errors(
-    command: str, message: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One line, which names the option."""
-    assert run(command, *(QUICK if command.startswith("compare") else [])) == 1
-    assert re.search(message, capsys.readouterr().err)

@@ -111,9 +111,6 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
         ("train t.csv --label gade", "unknown column (label) 'gade'. Did you mean 'grade'?"),
         ("train t.csv --label url --qid query", "t.csv: label must name a column of numbers; col"),
         ("train bare.csv", "bare.csv: frame must have a column for features, got only"),
-        ("train none.txt --model n", "X must have at least one row and one column, got 2"),
-        ("evaluate none.txt --model l", "none.txt: expected a feature"),
-        ("train d.txt --label grade", "--label must be given with tables only, got d.txt"),
         ("train t.csv --sparse", "--sparse must be given with LETOR files only, got t.csv"),
         ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
         ("train index.csv", "got ''. An index that was written to a file has none."),
@@ -135,7 +132,6 @@ def test_faults(
     texts = {
         "d.txt": "1 qid:1 1:2\n0 qid:1 1:3\n",
         "bare.csv": "label,qid\n1,1\n0,1\n",
-        "none.txt": "1 qid:1\n0 qid:1\n",
         "twice.csv": "a,a\n1,2\n",
         "index.csv": ",a\n0,2\n",
         "bad.parquet": "PAR1",

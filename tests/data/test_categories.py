@@ -177,11 +177,3 @@ def test_categories_of_the_same_kind(learnt: list[Any], read_as: list[Any]) -> N
     for X in containers(read_as):
         expected = [[codes.get(value, NAN)] for value in read_as]
         assert_array_equal(schema.transform(X), expected)
-
-
-@pytest.mark.parametrize("asked", [(), ("day",)], ids=["a feature", "a category"])
-@pytest.mark.parametrize("values", [pd.to_datetime(["2026-01-01", None]), pd.to_timedelta([1, 2])])
-def test_dates(values: Any, asked: tuple[str, ...]) -> None:
-    """They are neither numbers nor categories: each would be one of its own."""
-    with pytest.raises(ValueError, match=r"column 'day' has dtype .*turn it into numbers"):
-        Schema.learn(pd.DataFrame({"day": values}), asked)

@@ -166,20 +166,6 @@ def test_entries_that_stand_twice_are_summed(booster: str) -> None:
     assert halves.nnz == 2 * whole.nnz
 
 
-def test_names_that_are_the_same_text() -> None:
-    """Columns 1 and "1" cannot be told apart in a saved model: refused wherever they are read."""
-    X = pd.DataFrame([[1.0, 2.0, 3.0]], columns=[1, "a", "1"])
-    message = r"X must have a name of its own for each column.* got 1 and '1'\."
-    for learnt in (X[[1, "a"]], X[["a", "1"]], X.to_numpy()):
-        with pytest.raises(ValueError, match=message):
-            Schema.learn(learnt).transform(X)
-    with pytest.raises(ValueError, match=message):
-        Schema.learn(X)
-    with pytest.raises(ValueError, match=message):
-        feature_columns(X, ["1"])
-    assert Schema.learn(X[[1, "a"]]).names == ["1", "a"]
-
-
 def test_a_stored_index_is_no_feature() -> None:
     """Which Arrow has written for pandas, and polars reads as a column."""
     plain = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})

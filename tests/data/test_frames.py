@@ -65,20 +65,6 @@ def test_it_is_what_fit_takes(make: Callable[..., Any]) -> None:
     assert np.ptp(found) > 0
 
 
-def test_frames_that_are_not_in_memory() -> None:
-    """What turns them into one that is, the message says: of features, and of a whole frame."""
-    lazy = pl.DataFrame(COLUMNS).lazy()
-    ranker = GBRanker(n_estimators=1)
-    with pytest.raises(TypeError, match=r"X must be in memory, got a LazyFrame.*\.collect\(\)"):
-        ranker.fit(lazy, [1, 0], group=[2])
-    with pytest.raises(TypeError, match=r"frame must be in memory, got a LazyFrame.*\.collect"):
-        split_frame(lazy)
-    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-    relation = duckdb.from_arrow(pa.table(COLUMNS))
-    with pytest.raises(TypeError, match=r"X must be in memory, got a .*Relation.*\.pl\(\)"):
-        ranker.fit(relation, [1, 0], group=[2])
-
-
 def test_an_index_that_arrow_has_stored() -> None:
     """It is no feature, whether it has a name or not, but may be the queries."""
     frame = pd.DataFrame({**COLUMNS, "grade": [0] * 5}).iloc[[0, 2, 1, 4, 3]]

@@ -200,31 +200,6 @@ def test_the_default_index_is_one_of_positions(qid: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ({"a": 1}, r"one entry for query 'b', got 0\.$"),
-        (pd.Series({"a": 1}), r"one entry for query 'b', got 0\. .*\.to_numpy\(\)\.$"),
-        (pd.Series([1.0, 2.0], index=[4, 5]), r"one entry for query 'a', got 0\. .*to_numpy"),
-        (pd.Series([1.0, 2.0, 3.0]), r"one entry for query 'a', got 0\. .*to_numpy"),
-        (pd.Series([1.0, 2.0, 3.0], index=list("bab")), r"one entry for query 'b', got 2\."),
-    ],
-)
-def test_weights_that_lack_a_query(weights: Any, message: str) -> None:
-    """Or have several for it."""
-    with pytest.raises(ValueError, match=f"query_weight must have {message}"):
-        Queries.from_qid(["a", "b"]).in_order(weights)
-
-
-def test_an_index_that_may_be_either() -> None:
-    """Positions and ids are the same numbers, in another order: it is not guessed."""
-    weights = pd.Series([1.0, 2.0, 3.0])
-    queries = Queries.from_qid([2, 0, 1])
-    with pytest.raises(ValueError, match=r"query_weight.*another order.*to_dict\(\).*to_numpy\(\)"):
-        queries.in_order(weights)
-    assert queries.in_order(weights.to_dict()) == [3, 1, 2]
-
-
 def test_weights_of_ids_that_read_the_same() -> None:
     """Each takes its own entry; an entry that equals one id is no other's."""
     for ids in ([1, "1"], ["1", "1.0"], [1, "1.0", "x"]):

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    TimeSeriesSplit,
-    cross_val_score,
-)
+from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit, cross_val_score
 
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic
 from gbrank.evaluation import QueryKFold, QueryTimeSeriesSplit

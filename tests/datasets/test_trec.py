@@ -1,7 +1,6 @@
 """TREC runs and qrels: what is written is read, by us and by others, and faults are named."""
 
 import gzip
-import re
 import shutil
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import AP, ERR, NDCG, RR, HitRate, Precision, Recall, RPrecision, get_measure
+from gbrank import AP, ERR, NDCG, RR, HitRate, Precision, Recall, RPrecision
 from gbrank.datasets import read_judged_run, read_qrels, read_run, write_qrels, write_run
 from gbrank.extend import Measure
 
@@ -167,31 +166,6 @@ def test_other_line_ends(tmp_path: Path) -> None:
 # --- Faults ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "run.txt: expected lines query Q0 document rank score name, got none"),
-        (b"\n1 Q0 d 1 2\n", "run.txt, line 2: expected the columns query Q0 .*, got 5 columns"),
-        (b"1 Q0 d 1 x n\n", "run.txt, line 1: expected a finite number as score, got 'x'"),
-        (b"1 Q0 d 1 nan n\n", "line 1: expected a finite number as score, got 'nan'"),
-        (b"1 Q0 d 1 1e999 n\n", "line 1: expected a finite number as score, got '1e999'"),
-        (b"1 Q0 d 1 1_0 n\n", "line 1: expected a finite number as score, got '1_0'"),
-        (b"1 Q0 d 1 2 n\n1 Q0 d 2 1 n\n", "line 2: expected one score of document 'd' of query "
-         "'1', got 1 after 2 in line 1"),
-        (b"1 Q0 d 1 2 n\n\n2 Q0 d 1 2 n\n1 Q0 e 1 2 n\n2 Q0 d 1 3 n\n", "line 5: expected one "
-         "score of document 'd' of query '2', got 3 after 2 in line 3"),
-        (b"1 Q0 \xff 1 2 n\n", "line 1: expected text in UTF-8, got '1 Q0"),
-        (b"\n1 Q0 d\0 1 2 n\n", "line 2: expected text without NUL bytes, got '1 Q0"),
-        (b"\x1f\x8bno", "expected a whole gzip file"),
-    ],
-    ids=range(11),
-)  # fmt: skip
-def test_bad_runs(content: bytes, message: str, tmp_path: Path) -> None:
-    (tmp_path / "run.txt").write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        read_run(tmp_path / "run.txt")
-
-
 def test_labels_below_0_and_comments(tmp_path: Path) -> None:
     """They are read as they are; a run is judged as trec_eval does."""
     path, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
@@ -200,15 +174,3 @@ def test_labels_below_0_and_comments(tmp_path: Path) -> None:
     write_run(run, [3.0, 2.0, 1.0], ["1"] * 3, ["a", "b", "c"])
     labels, scores, qid = read_judged_run(run, path)
     assert NDCG()(labels, scores, qid=qid) == pytest.approx(1 / np.log2(3))
-
-
-# --- The page ----------------------------------------------------------------------------------
-
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "tables.md"
-
-
-@pytest.mark.skipif(not PAGE.parents[1].exists(), reason="docs/ is not beside the tests")
-def test_the_page_has_all_measures() -> None:
-    """Each as it is tested here."""
-    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert {name: get_measure(text) for name, text in rows} == SAME

@@ -242,21 +242,6 @@ def test_bad_columns(
     refused(rows, params, error, message)
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"qidCol": "nan"}, "qid must not be missing"),
-        ({"queryWeightCol": "a"}, "query_weight must be the same in all rows"),
-        ({"featuresCol": "some"}, "featuresCol must not be null, got .* 'some'"),
-        ({"qidCol": "one"}, "qidCol must give each task a query"),
-        ({"validationIndicatorCol": "torn"}, "the same in all rows of a query"),
-    ],
-)
-def test_bad_values(rows: Any, params: dict[str, Any], message: str) -> None:
-    """Found by the tasks. Each waits twice for the other, of which Spark looks once a second."""
-    refused(rows, params, ValueError, message)
-
-
 def refused(rows: Any, params: dict[str, Any], error: type[Exception], message: str) -> None:
     """Fit on columns of all kinds, which must fail."""
     from pyspark.sql import functions as F
