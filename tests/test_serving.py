@@ -94,27 +94,6 @@ def test_columns_in_any_order_above_a_booster_without_names(booster: str) -> Non
     assert measured == pytest.approx(get_measure("ndcg@10")(Y, expected, qid=QID))
 
 
-@pytest.mark.parametrize(
-    ("documents", "message"),
-    [
-        ([], "X must have at least one row"),
-        ([{1: 0.5}], "X must have '2' in every mapping.*; row 0 lacks it"),
-        ({"1": [0.5], "2": [1.0]}, "X must be an array, .*got mappings"),
-        ([{1: 0.5, 2: "1"}], r"column '2' holds '1' \(str\), expected numbers"),
-        ([{1: 0.5, 2: np.inf}], "X must not hold infinite values"),
-    ],
-)
-def test_documents_that_are_not_what_fit_has_seen(documents: Any, message: str) -> None:
-    """Names are texts, as in a saved model."""
-    frame = pd.DataFrame(np.nan_to_num(X[:, :2]), columns=[1, 2])
-    predictor = small("lightgbm").fit(frame, Y, qid=QID).predictor()
-    assert predictor.predict([{1: 0.5, 2: 1.0}]) == predictor.predict([{"1": 0.5, "2": 1.0}])
-    with pytest.raises(ValueError, match=message):
-        predictor.predict(documents)
-    with pytest.raises(ValueError, match="X must have columns without names, as in fit"):
-        small("lightgbm").fit(X, Y, qid=QID).predictor().predict([{"a": 1.0}])
-
-
 def test_threads_share_a_predictor() -> None:
     """Each gets the scores of its own list."""
     predictors = [small(booster).fit(X, Y, qid=QID).predictor() for booster in BOOSTERS]

@@ -13,8 +13,7 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from scored import FRAME, QID, WIDER, X, Y, lightgbm_ranker
 
-from gbrank import GBRanker, export_model
-from gbrank.datasets import read_run
+from gbrank import GBRanker
 from gbrank.evaluation import scores_from
 
 
@@ -123,29 +122,6 @@ def test_damaged_files_of_xgboost(damage: Any, tmp_path: Path) -> None:
     (tmp_path / "live").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"live: expected a whole XGBoost model, got"):
         scores_from(tmp_path / "live", X)
-
-
-@pytest.mark.parametrize(
-    ("kind", "called"),
-    [
-        ("solr", "a model of Solr"),
-        ("elasticsearch", "a model of Elasticsearch"),
-        ("opensearch", "XGBoost's dump of trees"),
-        ("vespa-lightgbm", "LightGBM's JSON"),
-        ("ranklib", "a model of RankLib"),
-    ],
-)
-def test_models_of_engines_are_no_runs(kind: str, called: str, tmp_path: Path) -> None:
-    """The message says what the file is, and what to give."""
-    path = tmp_path / "live"
-    if kind == "ranklib":
-        path.write_text("## LambdaMART\n## No. of trees = 1\n\n<ensemble>\n</ensemble>\n")
-    else:
-        ranker = GBRanker(n_estimators=2, random_state=0).fit(X.astype("float32"), Y, qid=QID)
-        export_model(ranker, path, kind, missing_as_zero=True)
-    for read in (lambda: scores_from(path, X), lambda: read_run(path)):
-        with pytest.raises(ValueError, match=f"live: expected a TREC run, got {called}.*scores"):
-            read()
 
 
 def test_catboost(tmp_path: Path) -> None:

@@ -4,16 +4,12 @@ import itertools
 from typing import Any
 
 import numpy as np
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator
 
-from gbrank import cross_validate_rankers
 from gbrank.evaluation import Comparison, QueryValues
 
 X = np.arange(24.0)[:, None] % 5
-Y = np.arange(24.0) % 4
-QID = np.repeat(np.arange(6), 4)
-ROWS = np.arange(24)
 
 
 def comparison(values: dict[str, Any], queries: Any = None) -> Comparison:
@@ -37,12 +33,6 @@ def test_a_query_that_a_seed_leaves_out_is_left_out() -> None:
     assert_allclose([a.mean, b.mean, b.difference], [0.625, 0.375, -0.25])
     assert_allclose(a.seed_deviation, 0, atol=1e-15)
     assert_allclose(b.seed_deviation, 0.125 * np.sqrt(2))
-
-
-def test_a_query_of_two_folds_counts_once() -> None:
-    """With the mean of its values."""
-    (row,) = comparison({"a": [0.5, 1.0, 0.0]}, ["x", "y", "x"]).summary()
-    assert (row.n_queries, row.mean) == (2, 0.625)
 
 
 def test_both_p_values_are_corrected_for_their_number() -> None:
@@ -80,13 +70,3 @@ class Told(BaseEstimator):
     def predict(self, X: Any) -> Any:
         """Return the only feature."""
         return X[:, 0]
-
-
-def test_what_a_ranker_says_of_itself() -> None:
-    """Its seconds and rounds."""
-    folds = [(ROWS[:8], ROWS[8:16], ROWS[16:])]
-    options: dict[str, Any] = {"n_jobs": 1, "progress": False, "seeds": 2}
-    found = cross_validate_rankers({"told": Told()}, X, Y, QID, folds=folds, **options)
-    (row,) = found.summary()
-    assert (row.cpu_seconds, row.rounds) == (1234.5, 7)
-    assert_array_equal(found.cpu_seconds, np.full((1, 2, 1), 1234.5))

@@ -9,17 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from exported_models import (
-    CODES,
-    QID,
-    WHOLE,
-    Y,
-    boosters,
-    fitted,
-    fitted_to,
-    formats,
-    scores_in,
-)
+from exported_models import CODES, QID, WHOLE, Y, boosters, fitted, fitted_to, formats, scores_in
 from gbrank import GBRanker, export_model
 from gbrank.export.formats import FORMATS
 

@@ -221,17 +221,3 @@ def test_saved_and_loaded(format: str, tmp_path: Path) -> None:
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "deploy.md"
-
-
-@pytest.mark.skipif(not PAGE.parents[1].exists(), reason="docs/ is not beside the tests")
-def test_the_page_has_all_formats() -> None:
-    """With what they express."""
-    text = PAGE.read_text(encoding="utf-8").partition("## The formats")[2]
-    table = re.findall(r"^\| `([\w-]+)` \| (.*)$", text, re.MULTILINE)
-    assert [name for name, _ in table] == list(FORMATS)
-    for name, row in table:
-        _, features, missing, categories, *_ = row.split(" | ")
-        format = FORMATS[name]
-        assert features.startswith("by name") == format.named
-        assert missing.startswith("yes") == (format.missing == "either")
-        assert (categories == "yes") == bool(format.categories)

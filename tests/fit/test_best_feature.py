@@ -9,12 +9,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
-from scipy import stats
 
-from gbrank import NDCG, GBRanker, Queries
-from gbrank.data.documents import Documents
+from gbrank import NDCG, GBRanker
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.fit import best_feature
 
 N_QUERIES, SIZE = 60, 12
 QID = np.repeat(np.arange(N_QUERIES), SIZE)
@@ -139,20 +136,3 @@ def given_lead(caught: Any) -> float:
     """Return the lead that the one warning of a feature says."""
     (text,) = (str(each.message) for each in caught if "alone" in str(each.message))
     return float(re.findall(r"[-+]\d\.\d{4}", text)[0])
-
-
-@pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
-def test_columns_agree_as_far_as_spearmans_correlations_in_queries() -> None:
-    """What does not vary in a query, or is not known in it, has none."""
-    X, y = FEATURES.copy(), np.where(QID == 5, 1.0, Y)
-    X[QID == 3, 1], X[QID == 4, 1], X[::4, 2] = 7.0, np.nan, np.nan
-    expected = [
-        sum(
-            np.nan_to_num(stats.spearmanr(X[own, column], y[own], nan_policy="omit").statistic)
-            for own in (query == QID for query in range(N_QUERIES))
-        )
-        for column in (0, 1, 3)
-    ]
-    found = best_feature._agreement(Documents(X, y, Queries.from_qid(QID)))
-    np.testing.assert_allclose(found[[0, 1, 3]], expected, atol=1e-12)
-    assert found[0] > 0 > found[1]

@@ -15,7 +15,6 @@ from scipy import sparse
 from gbrank import GBRanker, make_cubic, write_letor
 from gbrank.commands.cli import main
 from gbrank.data.documents import take_rows
-from gbrank.fit.explanations import Explanation
 
 X, Y, QID = make_cubic(30, n_documents=8, n_features=4, random_state=0)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
@@ -81,24 +80,6 @@ def test_shares_of_a_document(kind: str, booster: str) -> None:
         same = ranker.explain_document(table, row, qid=QID)
         assert_allclose(same.shares, why.shares, rtol=0, atol=0)
         assert (why.names[0], same.names[0], why.second) == (f"rank {rank}", f"row {row}", None)
-
-
-def test_a_document_in_words() -> None:
-    """What speaks for it and against it, with its values; the table has these alone."""
-    shares = np.array([0.5, -0.25, 0.25, 0.0])
-    values = [1.5, None, "red", 2]
-    why = Explanation(list("abcd"), values, None, shares, (1.0, 0.5), ("A17", "the mean"))
-    assert why.in_words() == "For A17: a (1.5; 67%), c (red; 33%). Against A17: b (missing; 100%)."
-    assert str(why) == "1 − 0.5 (the mean) = +0.5"
-    assert why.to_pandas()["feature"].tolist() == list("abcd")
-    assert list(why.to_pandas()) == ["feature", "A17", "share"]
-
-
-def test_a_pair_in_words() -> None:
-    """The value of the document that a feature speaks for comes first."""
-    shares, scores = np.array([0.5, -0.25]), (1.0, 0.75)
-    why = Explanation(["a", "b"], [1, 2], [3, 4], shares, scores, ("A17", "B3"))
-    assert why.in_words() == "For A17: a (1 against 3; 100%). For B3: b (4 against 2; 100%)."
 
 
 def test_values_of_a_pair(on_frame: GBRanker) -> None:
@@ -175,16 +156,6 @@ def test_a_start_that_was_fitted_on_an_array() -> None:
     assert_allclose(shares.sum(axis=1), ranker.predict(frame))
     same = GBRanker(**SMALL, init=start).fit(X, Y, qid=QID)
     assert_allclose(shares, same.explain(X), rtol=0, atol=0)
-
-
-def test_documents_called_as_columns(ranker: GBRanker) -> None:
-    """The table keeps all its columns."""
-    names = ["feature", "share", *map(str, range(2, len(Y)))]
-    table = ranker.explain_pair(X, "feature", "share", qid=QID, docid=names).to_pandas()
-    assert list(table) == ["feature", "(feature)", "(share)", "share"]
-    assert list(ranker.explain_pair(X, "2", "2", qid=QID, docid=names).to_pandas())[1:3] == [
-        "2", "(2)",
-    ]  # fmt: skip
 
 
 def test_queries_and_documents_that_read_the_same() -> None:

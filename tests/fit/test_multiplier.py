@@ -10,13 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from gbrank import (
-    GBRanker,
-    LambdaRank,
-    Mixture,
-    Multiplier,
-    make_cubic,
-)
+from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, make_cubic
 from gbrank.fit.rounds import Round
 from gbrank.objectives.on_label import OnLabel
 

@@ -8,15 +8,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import (
-    NDCG,
-    GBRanker,
-    Queries,
-    RankNet,
-    get_measure,
-    get_objective,
-    make_cubic,
-)
+from gbrank import NDCG, GBRanker, Queries, RankNet, get_measure, get_objective, make_cubic
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.objectives.on_label import OnLabel
 

@@ -65,38 +65,3 @@ def test_every_parameter(cls: Any, kinds: dict[type, Any], tmp_path: Path) -> No
             assert loaded.get_params()[name] == value
             assert type(loaded.get_params()[name]) in (type(value), float)
         clone(loaded)
-
-
-# --- How rankers print ------------------------------------------------------------------------
-
-
-def chain(links: int) -> GBRanker:
-    """Return a ranker that boosts from another one, and so on."""
-    ranker = GBRanker(n_estimators=1)
-    for _ in range(links):
-        ranker = GBRanker(n_estimators=1, init=ranker)
-    return ranker
-
-
-def test_a_chain_prints_each_link_once() -> None:
-    """The text grows by the same for each link; a long one is cut as scikit-learn cuts it."""
-    assert repr(chain(1)) == "GBRanker(init=GBRanker(n_estimators=1), n_estimators=1)"
-    assert repr(chain(3)).count("GBRanker(") == 4
-    assert len(repr(chain(60))) < 2000
-    asked = []
-
-    class Counted(GBRanker):
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            asked.append(deep)
-            return super().get_params(deep)
-
-    counts = []
-    for links in (2, 4, 8, 16):
-        ranker: GBRanker = Counted(n_estimators=1)
-        for _ in range(links):
-            ranker = Counted(n_estimators=1, init=ranker)
-        asked.clear()
-        repr(ranker)
-        counts.append(len(asked))
-    assert np.ptp(np.diff(counts) / [2, 4, 8]) == 0
-    assert set(asked) == {False}

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_fits import HELD_OUT, QID, VALID, Vector, X, Y, boosters, fit, make, regression
+from small_fits import HELD_OUT, QID, VALID, X, Y, boosters, fit, make, regression
 
 from gbrank import Queries, get_objective
 
@@ -64,27 +64,6 @@ def test_unit_curvature_is_a_step_along_the_gradient(booster: str, objective: st
     means = np.bincount(leaves, gradient) / np.bincount(leaves)
     assert len(means) > 3
     assert_allclose(scores, -0.5 * means[leaves], rtol=1e-4, atol=1e-9)
-
-
-@boosters
-@pytest.mark.parametrize("curvature", ["own", "unit"])
-@pytest.mark.parametrize("objective", ["noisy:ndcg", "ranknet+listnet"])
-def test_the_scale_of_weights_does_not_matter(booster: str, curvature: str, objective: str) -> None:
-    """Of documents or queries: ratios of weights do."""
-    documents = np.random.default_rng(0).uniform(0.5, 2, len(Y))
-    queries = np.random.default_rng(1).uniform(0.5, 2, len(np.unique(QID)))
-
-    def scores(scale: float, of_queries: float) -> Vector:
-        ranker = make(booster, objective, curvature=curvature)
-        weights = {"sample_weight": documents * scale, "query_weight": queries * of_queries}
-        return ranker.fit(X, Y, qid=QID, **weights).predict(X)
-
-    expected = scores(1, 1)
-    spread = expected.std()
-    for scales in ((0.01, 1), (1, 100), (1e-6, 1e-3)):
-        assert_allclose(scores(*scales), expected, rtol=0, atol=1e-3 * spread)
-    assert abs(make(booster, objective, curvature=curvature).fit(X, Y, qid=QID).predict(X)
-               - expected).max() > 0.01 * spread  # fmt: skip
 
 
 def test_extra_trees() -> None:

@@ -3,8 +3,6 @@
 import copy
 import json
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,7 +22,6 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     custom_objective,
-    export_model,
     get_measure,
     get_objective,
     make_cubic,
@@ -171,25 +168,6 @@ def test_prediction_needs_no_objective(booster: str, named: bool, tmp_path: Path
         loaded.fit(X, Y, qid=QID)
 
 
-IN_ANOTHER_PROCESS = """
-import sys
-import numpy as np
-from gbrank import GBRanker
-np.save(sys.argv[2], GBRanker.load(sys.argv[1]).predict(np.load(sys.argv[3])))
-"""
-
-
-@pytest.mark.parametrize("booster", ["lightgbm", pytest.param("xgboost", marks=pytest.mark.slow)])
-def test_loading_in_another_process(booster: str, tmp_path: Path) -> None:
-    """The same bits, with a custom objective that is unknown there."""
-    ranker = make(booster, objective=regression).fit(X, Y, qid=QID)
-    ranker.save(tmp_path / "model")
-    np.save(tmp_path / "X.npy", X)
-    paths = [tmp_path / name for name in ("model", "scores.npy", "X.npy")]
-    subprocess.run([sys.executable, "-c", IN_ANOTHER_PROCESS, *map(str, paths)], check=True)
-    assert_array_equal(np.load(tmp_path / "scores.npy"), ranker.predict(X))
-
-
 def test_a_file_that_is_cut_short_or_changed(saved: Path) -> None:
     """Anywhere, by one bit."""
     path = saved / "gbrank.json"
@@ -256,17 +234,3 @@ def test_a_ranker_of_dask_inside_another_one(tmp_path: Path) -> None:
     loaded = GBRanker.load(tmp_path)
     assert type(loaded.init_) is GBRanker
     assert_array_equal(loaded.predict(FRAME), above.predict(FRAME))
-
-
-@pytest.mark.parametrize("path", ["s3://bucket/model", "gs://b", "file:/models/m", "~/model", "~"])
-def test_only_local_folders(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An address would become a local folder of that name."""
-    monkeypatch.chdir(tmp_path)
-    ranker = GBRanker(n_estimators=1, min_child_samples=1).fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match=r"path must (be on a local disk|have no ~)"):
-        ranker.save(path)
-    with pytest.raises(ValueError, match="must"):
-        export_model(ranker, path, format="opensearch")
-    with pytest.raises(ValueError, match=r"checkpoint must"):
-        GBRanker(n_estimators=1, random_state=0).fit(X, Y, qid=QID, checkpoint=path)
-    assert not list(tmp_path.iterdir())

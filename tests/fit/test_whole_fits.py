@@ -250,13 +250,3 @@ def test_parameters_are_those_of_the_start(params: dict[str, Any], tmp_path: Pat
     assert ranker.evals_result_ == plain.evals_result_
     ranker.save(tmp_path)
     np.testing.assert_array_equal(load_ranker(tmp_path).predict(FIRST), plain.predict(FIRST))
-
-
-@pytest.mark.parametrize("params", [{"solver": "sgd"}, {"n_steps": 1}, {"objective": "ranknet"}])
-def test_parameters_of_a_linear_ranker(params: dict[str, Any], tmp_path: Path) -> None:
-    ranker = LinearRanker("ranknet", n_steps=3, solver="sgd", random_state=0)
-    plain = LinearRanker(**ranker.get_params()).fit(FIRST, Y, qid=QID)
-    ranker.fit(FIRST, Y, qid=QID, callbacks=[changing(ranker, params)])
-    np.testing.assert_array_equal(ranker.coef_, plain.coef_)
-    ranker.save(tmp_path)
-    np.testing.assert_array_equal(load_ranker(tmp_path).coef_, plain.coef_)

@@ -12,15 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import reference
-from gbrank import (
-    DCG,
-    NDCG,
-    ApproxRank,
-    Queries,
-    TieRank,
-    get_measure,
-    get_objective,
-)
+from gbrank import DCG, NDCG, ApproxRank, Queries, TieRank, get_measure, get_objective
 from gbrank.measures.gains import discount_values, geometric_discount
 
 Written = Callable[[int, int], float]

@@ -6,15 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gbrank import (
-    DCG,
-    NDCG,
-    XENDCG,
-    GainRegression,
-    Queries,
-    get_measure,
-    get_objective,
-)
+from gbrank import DCG, NDCG, XENDCG, GainRegression, Queries, get_measure, get_objective
 
 TABLE = (0, 1, 3, 7.5)
 

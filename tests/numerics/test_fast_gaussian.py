@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gbrank.numerics import gauss_transform as boxes
 from lists import LABELS, SCORES, gradients, long_ones, make_labels, make_scores, runner
 
 Vector = NDArray[np.float64]
@@ -79,17 +78,3 @@ def test_tied_scores_do_not_move() -> None:
     )
     assert (gradient == 0).all()
     assert (curvature > 0).all()
-
-
-def test_tables() -> None:
-    """Two boxes at any distance, for any two places in them."""
-    places = np.linspace(-1, 1, 41)
-    powers = np.vander(places, boxes.TERMS, increasing=True)
-    for k in range(-boxes.REACH, boxes.REACH + 1):
-        d = k + 0.5 * (places[:, None] - places)
-        for table, exact in (
-            (boxes.GAUSSIAN, np.exp(-d * d)),
-            (boxes.GAUSSIAN_SLOPE, d * np.exp(-d * d)),
-        ):
-            error = powers @ table[k + boxes.REACH] @ powers.T - exact
-            assert np.abs(error).max() < (2e-11 if abs(k) < 5 else 1e-13)

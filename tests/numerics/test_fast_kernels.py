@@ -194,31 +194,6 @@ def test_what_can_be_swept(objective: Any, swept: bool) -> None:
     assert program.others.tolist() == [False, swept, swept]
 
 
-@pytest.mark.parametrize("name", ["pairwise", "kendall"])
-@pytest.mark.parametrize(("n_labels", "by_grades"), [(8, True), (9, False)])
-def test_what_counts_pairs_is_swept_for_few_labels(
-    name: str, n_labels: int, by_grades: bool
-) -> None:
-    """Every two of them are a sweep; with more, pairs go row by row."""
-    sizes = [lambdarank.LONGEST_BY_GRADES, lambdarank.LONGEST_BY_GRADES + 1, 5000]
-    labels = np.arange(sum(sizes)) % float(n_labels)
-    program = LambdaRank(name).program(labels, Queries.from_sizes(sizes))
-    assert program.parameters.by_grades == by_grades
-    assert program.others.tolist() == [False, by_grades, by_grades]
-
-
-@pytest.mark.parametrize(("share", "pairwise"), [(0.02, True), (0.5, False)])
-def test_which_relevant_documents_are_swept(share: float, pairwise: bool) -> None:
-    """Average precision of soft ranks goes pair by pair where few documents are relevant."""
-    rng = np.random.default_rng(7)
-    labels, scores = (rng.random(1500) < share).astype(float), rng.normal(size=1500)
-    assert approxrank.LONGEST_DIRECT > 1500
-    actual = get_objective("approx:ap").bind(labels, Queries.from_sizes([1500])).gradients(scores)
-    direct = runner("approx:ap", labels, direct=True).gradients(scores, 1.0, 0, np.empty(0))
-    assert (actual[0] == direct[0]).all() == pairwise
-    assert_close(actual[0], direct[0])
-
-
 def test_truncation_of_long_lists() -> None:
     """As the direct sum of the rows that touch the top."""
     rng = np.random.default_rng(4)

@@ -22,22 +22,19 @@ from gbrank import (
     ListMLE,
     ListNet,
     Mixture,
-    NoisyLambdaRank,
     Queries,
     RankNet,
-    SmoothRank,
     custom_objective,
     get_objective,
     lightgbm_fobj,
     make_cubic,
     xgboost_obj,
 )
-from gbrank.schedules import constant, join, linear, staircase
+from gbrank.schedules import join, linear, staircase
 
 Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)
 SIZES = np.full(20, 10)
-SWITCH = (join([1, 0], [3]), join([0, 1], [3]))
 FROM_ONE_TO_THE_OTHER = (linear(1, 0), linear(0, 1))
 
 both = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
@@ -154,21 +151,6 @@ def test_what_has_no_curvature_has_no_say(silent: str, weight: float) -> None:
         assert_allclose(curvature.mean(), weight / 2, rtol=1e-12)
 
 
-def test_the_number_of_rounds_must_be_known() -> None:
-    """By schedules that need it, at binding; a hook says so in its first round."""
-    data, mixture = reference.Data(45), Mixture([RankNet(), ListMLE()], FROM_ONE_TO_THE_OTHER)
-    for objective in (mixture, mixture + ListNet()):
-        with pytest.raises(ValueError, match=r"linear.*number of rounds: pass rounds="):
-            bind(objective, data)
-    with pytest.raises(ValueError, match="rounds must be an integer of at least 1"):
-        bind(mixture, data, rounds=0)
-    bind(Mixture([RankNet(), ListMLE()], [1, linear(0, 1, rounds=3)]), data)
-    bind(Mixture([RankNet(), ListMLE()], SWITCH), data)
-    with pytest.raises(ValueError, match="pass rounds="):
-        lgb.train({"objective": lightgbm_fobj(mixture), "verbose": -1},
-                  lgb.Dataset(X, Y, group=SIZES), 2)  # fmt: skip
-
-
 # --- Values -----------------------------------------------------------------------------------
 
 
@@ -201,19 +183,6 @@ def test_strings(text: str, expected: Any) -> None:
     ):  # fmt: skip
         assert again == expected
         assert hash(again) == hash(expected)
-
-
-def test_facts() -> None:
-    """It says that it depends on the round, and whether it may need a start."""
-    scheduled = Mixture([SmoothRank(), LambdaRank()], FROM_ONE_TO_THE_OTHER)
-    for objective in (scheduled, scheduled + ListNet(), scheduled + NoisyLambdaRank()):
-        assert objective.facts.annealed
-        assert objective.facts.stochastic == (NoisyLambdaRank() in objective.objectives)
-    assert scheduled.facts.needs_start  # where its weight is all, in the first round
-    fixed = Mixture([SmoothRank(), LambdaRank()], [constant(0.5), 1])
-    assert not fixed.facts.annealed
-    assert not fixed.facts.needs_start
-    assert fixed.weights == (0.5, 1)
 
 
 # --- Training ---------------------------------------------------------------------------------

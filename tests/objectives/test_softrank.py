@@ -85,19 +85,6 @@ def test_value_is_the_integral(measure: Any, spread: float, m: int) -> None:
     assert_allclose(-bind(measure, labels).loss(s, 1.3)[0], expected, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("measure", [NDCG(), NDCG(k=3), Precision(k=5)], ids=str)
-def test_value_is_the_mean_over_noise(measure: DiscountedMeasure) -> None:
-    """A million draws, to four standard errors."""
-    labels, s = query(10, 1.0, seed=1)
-    noisy = s + 0.7 * np.random.default_rng(2).normal(size=(1_000_000, 10))
-    ranked = labels[np.argsort(-noisy, axis=1)]
-    terms = measure.terms(labels, Queries.from_sizes([10]))
-    gains = measure.gains(ranked.ravel()).reshape(ranked.shape)
-    values = scale(terms) * (gains @ terms.discounts[:10])
-    error = values.std() / 1000
-    assert abs(-bind(measure, labels).loss(s, 0.7)[0] - values.mean()) < 4 * error
-
-
 @of_every_kind
 def test_limits(measure: Measure) -> None:
     """σ → 0 is the measure itself, σ → ∞ its mean over all orders."""
