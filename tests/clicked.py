@@ -1,9 +1,11 @@
 """Simulated clicks, of users who behave as a model says; the truth is known."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from gbrank import make_cubic
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -71,3 +73,17 @@ def make_clicks(
         other = (rng.random(len(shown)) < 0.3)[session]
         position = np.where(other, rng.permutation(position), position)
     return Clicks(rows, clicked.astype(float), session, position, propensity)
+
+
+def log_of(
+    seed: int, *, queries: int = 80, sessions: int = 20, temperature: float = 1.0, eta: float = 1.0
+) -> Any:
+    """Return simulated clicks on rankings mostly by one feature, which varies by `temperature`."""
+    X, y, qid = make_cubic(
+        queries, n_documents=12, n_features=5, distribution=(0.5, 0.2, 0.15, 0.1, 0.05),
+        random_state=seed,
+    )  # fmt: skip
+    return X, make_clicks(
+        y, qid, scores=3 * X[:, 0], n_sessions=sessions, temperature=temperature, noise=0.05,
+        eta=eta, random_state=seed,
+    )  # fmt: skip

@@ -5,28 +5,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from clicked import make_clicks
+from clicked import log_of, make_clicks
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from gbrank import make_cubic
 from gbrank.clicks import clicks_to_labels, position_report
 
 ETA = np.log(np.arange(1, 11))
-
-
-def log_of(
-    seed: int, *, queries: int = 80, sessions: int = 20, temperature: float = 1.0, eta: float = 1.0
-) -> Any:
-    """Return simulated clicks on rankings mostly by one feature, which varies by `temperature`."""
-    X, y, qid = make_cubic(
-        queries, n_documents=12, n_features=5, distribution=(0.5, 0.2, 0.15, 0.1, 0.05),
-        random_state=seed,
-    )  # fmt: skip
-    return X, make_clicks(
-        y, qid, scores=3 * X[:, 0], n_sessions=sessions, temperature=temperature, noise=0.05,
-        eta=eta, random_state=seed,
-    )  # fmt: skip
 
 
 def test_the_estimate_is_the_posterior_mode() -> None:

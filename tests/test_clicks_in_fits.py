@@ -4,26 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from clicked import make_clicks
+from clicked import log_of
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import GBRanker, make_cubic
+from gbrank import GBRanker
 from gbrank.clicks import position_report
-
-
-def log_of(
-    seed: int, *, queries: int = 80, sessions: int = 20, temperature: float = 1.0, eta: float = 1.0
-) -> Any:
-    """Return simulated clicks on rankings mostly by one feature, which varies by `temperature`."""
-    X, y, qid = make_cubic(
-        queries, n_documents=12, n_features=5, distribution=(0.5, 0.2, 0.15, 0.1, 0.05),
-        random_state=seed,
-    )  # fmt: skip
-    return X, make_clicks(
-        y, qid, scores=3 * X[:, 0], n_sessions=sessions, temperature=temperature, noise=0.05,
-        eta=eta, random_state=seed,
-    )  # fmt: skip
 
 
 def fitted(X: Any, log: Any, **params: Any) -> GBRanker:

@@ -8,49 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from linear_fits import HELD_OUT, QID, WEIGHTS, Vector, X, Y, fit, make, squared
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
-from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 
-from gbrank import (
-    AP,
-    NDCG,
-    LinearRanker,
-    SmoothRank,
-    load_ranker,
-    make_cubic,
-)
+from gbrank import AP, NDCG, LinearRanker, SmoothRank, load_ranker, make_cubic
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.schedules import geometric
 
-Vector = NDArray[np.float64]
-
-X_ALL, Y_ALL, QID_ALL = make_cubic(50, n_documents=12, n_features=5, random_state=0)
-TRAIN = QID_ALL < 30
-X, Y, QID = X_ALL[TRAIN], Y_ALL[TRAIN], QID_ALL[TRAIN]
-HELD_OUT = (X_ALL[~TRAIN], Y_ALL[~TRAIN], QID_ALL[~TRAIN])
-WEIGHTS = np.random.default_rng(0).uniform(0.5, 2, len(Y))
 SHUFFLED = np.random.default_rng(1).permutation(len(Y))
-
-
-def make(objective: Any = "smooth:ndcg", **params: Any) -> LinearRanker:
-    """Return a ranker of one thread."""
-    return LinearRanker(objective, **{"random_state": 0, "n_jobs": 1, **params})
-
-
-def fit(objective: Any = "smooth:ndcg", **params: Any) -> LinearRanker:
-    """Return a ranker, fitted."""
-    return make(objective, **params).fit(X, Y, qid=QID)
-
-
-def squared(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-    """Return half the squared error and its derivatives."""
-    error = scores - labels
-    return 0.5 * (error @ error), error, np.ones_like(error)
 
 
 # --- Data -------------------------------------------------------------------------------------
@@ -153,19 +122,3 @@ def test_the_same_ranker(tmp_path: Path) -> None:
         assert loaded.score(frame, Y, QID) == ranker.score(frame, Y, QID)
         assert loaded.feature_names_in_.tolist() == list("abcde")
         assert_array_equal(loaded.fit(frame, Y, qid=QID).coef_, ranker.coef_)
-
-
-def test_damage(tmp_path: Path) -> None:
-    """A changed byte; nothing there."""
-    make("regression").fit(X, Y, qid=QID).save(tmp_path)
-    file = tmp_path / "gbrank.json"
-    content = file.read_bytes()
-    file.write_bytes(content.replace(b"0.01", b"0.02", 1))
-    with pytest.raises(ValueError, match="damaged"):
-        LinearRanker.load(tmp_path)
-    for load in (LinearRanker.load, load_ranker):
-        with pytest.raises(FileNotFoundError, match=r"absent.*gbrank\.json"):
-            load(tmp_path / "absent")
-    with pytest.raises(NotFittedError):
-        make().save(tmp_path / "unfitted")
-    assert not (tmp_path / "unfitted").exists()
