@@ -1,13 +1,22 @@
 """What the tests of reports share: two rankers, and the page that compares them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 import gbrank
 from gbrank import GBRanker, get_measure
 from report_page import COUNTRY, EVIL, FRAME, QID, QUERIES, SMALL, TEST, TRAIN, Page, Y
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    """Close the figures of a test."""
+    yield
+    pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

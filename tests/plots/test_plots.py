@@ -1,31 +1,22 @@
 """Pictures: the data drawn, and what they are called."""
 
 import io
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
-from gbrank.evaluation import Comparison, Row
+from gbrank import GBRanker, make_cubic, plots
+from gbrank.evaluation import Row
 from gbrank.fit.explanations import Explanation
 from gbrank.fit.interrupted import as_part
 from gbrank.plots.style import legend
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    """Close the figures of a test."""
-    yield
-    pyplot.close("all")
 
 
 def fitted(objective: str = "approx:ndcg", **params: Any) -> GBRanker:
@@ -41,14 +32,6 @@ def curves(ax: Any) -> dict[str, Any]:
     """Return the points of the lines that have a name, shape (n_points, 2)."""
     named = {str(line.get_label()): line.get_xydata() for line in ax.lines}
     return {name: points for name, points in named.items() if not name.startswith("_")}
-
-
-def test_all_draw_where_they_are_told() -> None:
-    """On the axes that they get, or on new ones."""
-    _, given = pyplot.subplots()
-    lists = [1, 0], [1.0, 0.0], [0.0, 1.0]
-    assert plots.per_query(*lists, group=[2], ax=given) is given
-    assert plots.per_query(*lists, group=[2]) is not given
 
 
 # --- Learning curves --------------------------------------------------------------------------
@@ -78,15 +61,6 @@ def test_learning_curves() -> None:
     assert_array_equal(curves(second)["sigma"].T, [rounds, ranker.sigmas_])
     shown = [text.get_text() for text in ax.get_legend().get_texts()]
     assert shown == ["valid_0", f"best round: {best}", "sigma"]
-
-
-@pytest.fixture(scope="module")
-def compared() -> Comparison:
-    """Return a comparison of three rankers by two measures."""
-    rankers = {name: GBRanker(name, n_estimators=5) for name in ("ranknet", "lambdarank", "slam")}
-    return cross_validate_rankers(
-        rankers, X, Y, QID, folds=3, seeds=1, n_jobs=1, measures=["ndcg@10", "map"]
-    )
 
 
 # --- Names that users give ----------------------------------------------------------------------

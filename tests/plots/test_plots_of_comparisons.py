@@ -1,7 +1,5 @@
 """Pictures of two models, query by query, and of comparisons."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -12,13 +10,6 @@ from gbrank import NDCG, GBRanker, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Comparison
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    """Close the figures of a test."""
-    yield
-    pyplot.close("all")
 
 
 # --- Two models, query by query ---------------------------------------------------------------

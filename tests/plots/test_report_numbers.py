@@ -14,19 +14,7 @@ from scipy import stats
 import gbrank
 from gbrank import GBRanker, get_measure
 from gbrank.plots.report.report_data import groups
-from report_page import (
-    COUNTRY,
-    EVIL,
-    FRAME,
-    QID,
-    QUERIES,
-    TEST,
-    TRAIN,
-    Page,
-    X,
-    Y,
-    ends,
-)
+from report_page import COUNTRY, EVIL, FRAME, QID, QUERIES, TEST, TRAIN, Page, X, Y, ends
 
 
 def test_measures(page: Page, values: dict[str, Any]) -> None:
