@@ -22,25 +22,28 @@ first steps:
 """
 
 import argparse
+import importlib
 import io
 import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from pkgutil import resolve_name
+from types import ModuleType
 from typing import Any, NoReturn
 
-from gbrank.commands.options import arguments_of, command_parser
-from gbrank.commands.paths import check_paths
-from gbrank.commands.plugins import plugins
+from gbrank.commands.options import arguments_of, check_paths, command_parser
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.version import __version__
 
 COMMANDS = {  # by name, the function of each, whose module is imported when it is called
-    "demo": "demo:demo", "compare": "comparisons:compare",
+    "demo": "comparisons:demo", "compare": "comparisons:compare",
     "train": "training:train", "tune": "training:tune",
     "predict": "measuring:predict", "evaluate": "measuring:evaluate",
-    "explain": "reporting:explain", "report": "reporting:report",
+    "explain": "models:explain", "report": "models:report",
     "info": "models:info", "export": "models:export", "list": "models:list_registered",
 }  # fmt: skip
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what shells report after SIGINT and SIGPIPE
@@ -144,3 +147,30 @@ def _flush_or_discard() -> None:
 
 def _say(message: str) -> None:
     print("gbrank:", *message.splitlines(), file=sys.stderr)
+
+
+def plugins(names: Sequence[str]) -> AbstractContextManager[Any]:
+    """Import modules, and return the context in which other processes import them too."""
+    import_plugins(names)
+    if not names:
+        return nullcontext()
+    import joblib  # takes long to import
+
+    context: AbstractContextManager[Any] = joblib.parallel_config(
+        backend="loky", initializer=import_plugins, initargs=(names,)
+    )
+    return context
+
+
+def import_plugins(names: Sequence[str]) -> None:
+    """Import modules, given by name or as .py files."""
+    for name in names:
+        try:
+            if not name.endswith(".py"):
+                importlib.import_module(name)
+                continue
+            loader = SourceFileLoader(f"gbrank_plugin_{Path(name).stem}", name)
+            module = sys.modules[loader.name] = ModuleType(loader.name)
+            loader.exec_module(module)
+        except Exception as error:
+            raise ValueError(f"--plugin {name}: {type(error).__name__}: {error}") from error

@@ -1,31 +1,37 @@
-"""Comparisons from a shell."""
+"""Comparisons from a shell, of files and of artificial data."""
 
 import sys
 from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.data_files import ColumnName, Reader, read_parts
-from gbrank.commands.paths import File, NewFile, NewPicture, printable
+from gbrank.commands.options import File, NewFile, NewPicture, printable
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Positions
-from gbrank.common.checks import refuse_twice, unknown_name
+from gbrank.common.arrays import Positions, Vector
+from gbrank.common.checks import check_number, refuse_twice, unknown_name
+from gbrank.common.extras import needed
 from gbrank.common.files import replace_file, replaced
-from gbrank.data.ids import as_list, is_missing
+from gbrank.common.table import Table
 from gbrank.data.queries import Queries
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import Comparison, Dataset, compare_rankers
+from gbrank.evaluation import Comparison, Dataset, compare_rankers, cross_validate_rankers
 from gbrank.evaluation.comparison import PARTS
+from gbrank.evaluation.summary import Row
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-
-Names: TypeAlias = Sequence[str]
+from gbrank.ranker import GBRanker
 
 CUBIC_QUERIES = 200
 N_PARTS = 5  # of the queries in order of time
+
+# The demonstration's: labels are 0 to 4, and one document in six has 2 or more.
+NOISE = 1 / 3
+BASELINE = "LGBMRanker"
+MEASURES = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
 
 
 def compare(
@@ -101,17 +107,18 @@ def compare(
     gbrank compare --data train.txt --valid valid.txt --test test.txt
     """
     refuse_twice("--rankers", rankers)
-    if len(data) > 1 and (test, time) != (None, None):
-        raise ArgumentError("data", "must be one file with --test or --time", f"{list(data)}")
-    others = _files_of_fold(valid, test, time)
-    datasets, columns = list[Dataset](), dict[str, Any]()
-    for file in data:
-        names = rankers if len(data) == 1 else ()
-        dataset, columns = _read(reader, [file, *others], names, time, docid)
-        datasets.append(dataset)
+    if (valid is None) != (test is None):
+        raise ArgumentError("valid", "and --test must be given together", "one of them")
+    if test is not None and time is not None:
+        raise ArgumentError("time", "must not be given with --test", time)
+    others = [path for path in (valid, test) if path is not None]
+    names = rankers if len(data) == 1 else ()
+    parts = [_read(reader, [file, *others], names, time, docid) for file in data]
+    columns = parts[0][1] if parts else {}
     comparisons = compare_rankers(
         {name: columns.get(name, name) for name in rankers},
-        datasets or [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))],
+        [dataset for dataset, _ in parts]
+        or [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))],
         seeds=seeds,
         measures=measures,
         baseline=baseline,
@@ -124,15 +131,6 @@ def compare(
     for path, name in ((picture, "comparison_grid"), (seconds_picture, "quality_by_seconds")):
         if path is not None:
             draw(name, comparisons, path)
-
-
-def _files_of_fold(valid: str | None, test: str | None, time: str | None) -> Names:
-    """Return the files to validate and to test on, if these make the fold."""
-    if (valid is None) != (test is None):
-        raise ArgumentError("valid", "and --test must be given together", "one of them")
-    if test is not None and time is not None:
-        raise ArgumentError("time", "must not be given with --test", time)
-    return [] if valid is None or test is None else [valid, test]
 
 
 def _write_json(comparisons: Sequence[Comparison], path: str) -> None:
@@ -153,7 +151,11 @@ def draw(name: str, comparisons: Sequence[Comparison], path: str) -> None:
 
 
 def _read(
-    reader: Reader, paths: Names, rankers: Names, time: str | None, docid: str | None
+    reader: Reader,
+    paths: Sequence[str],
+    rankers: Sequence[str],
+    time: str | None,
+    docid: str | None,
 ) -> tuple[Dataset, dict[str, NDArray[Any]]]:
     """Return a data set, and the columns that are rankers, which are no features."""
     taken = [name for name in (time, docid) if name is not None]
@@ -168,7 +170,7 @@ def _read(
         X = X.assign(**{name: X[name].astype("string").astype("category")})
     folds: Any = 5
     if time is not None:
-        folds = _folds_by_time(columns[time], data["qid"])
+        folds = _folds_by_time(data["X"][time], data["qid"])
     elif len(paths) > 1:
         folds = [tuple(np.flatnonzero(files == number) for number in range(len(paths)))]
     name = printable(Path(paths[0]).name)
@@ -176,15 +178,15 @@ def _read(
     return dataset, {name: columns[name] for name in names}
 
 
-def _folds_by_time(times: NDArray[Any], qid: NDArray[Any]) -> list[tuple[Positions, ...]]:
+def _folds_by_time(times: Any, qid: NDArray[Any]) -> list[tuple[Positions, ...]]:
     """Return three folds, whose tested queries are later than all others; of each, its first time.
 
     A part of the queries before those that are tested on is validated on.
     """
-    missing = [row for row, value in enumerate(as_list(times)) if is_missing(value)]
-    if missing:
-        raise ArgumentError("time", "must be known for all documents", f"none in row {missing[0]}")
-    order = np.argsort(times, kind="stable")
+    if times.isna().any():
+        row = int(np.argmax(times.isna()))
+        raise ArgumentError("time", "must be known for all documents", f"none in row {row}")
+    order = np.argsort(times.to_numpy(), kind="stable")
     queries = Queries.from_qid(qid[order])  # numbered in order of their first time
     part = np.empty(len(order), np.int64)
     part[order] = queries.index * N_PARTS // queries.n_queries
@@ -192,3 +194,85 @@ def _folds_by_time(times: NDArray[Any], qid: NDArray[Any]) -> list[tuple[Positio
         tuple(np.flatnonzero(chosen) for chosen in (part < end - 1, part == end - 1, part == end))
         for end in range(2, N_PARTS)
     ]
+
+
+def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: int = 0) -> None:
+    """Train three rankers on artificial data, print how good they are, and draw it beside seconds.
+
+    GBRanker, LGBMRanker and XGBRanker are trained as they come, without a parameter but the seed
+    and one thread, and measured on other queries. The seconds are those of training. It takes about
+    half a minute.
+
+    Parameters
+    ----------
+    output : path
+        File of the picture.
+    queries : int
+        Number of queries to make, at least 3.
+    seed : int
+        Seed of data and training.
+
+    Examples
+    --------
+    gbrank demo
+    gbrank demo --queries 3000 --output larger.png
+    """
+    check_number(queries, "--queries", 3, integer=True)
+    X, y, qid = make_cubic(queries, random_state=seed)
+    n_train = queries * 2 // 3
+    fold = np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train)
+    y = with_noise(y, fold[0], seed)
+    print(
+        f"Data: {queries} queries of 50 documents, 50 features, labels 0 to 4 "
+        f"(make_cubic, seed {seed}):\n"
+        f"  {n_train} queries to train on, with a third of their labels exchanged at random,\n"
+        f"  since real labels have noise; {queries - n_train} to test.\n"
+        "Rankers as they come, without a parameter but the seed and one thread.\n",
+        flush=True,
+    )
+    comparison = cross_validate_rankers(
+        {
+            "GBRanker": GBRanker(),
+            "LGBMRanker": needed("lightgbm").LGBMRanker(verbose=-1),
+            "XGBRanker": needed("xgboost").XGBRanker(),
+        },
+        X,
+        y,
+        qid,
+        folds=[fold],
+        name="cubic",
+        seeds=[seed],
+        measures=MEASURES,
+        baseline=BASELINE,
+        n_jobs=1,
+        progress=sys.stderr.isatty(),
+    )
+    print("\n\n".join(_text(rows) for rows in comparison.blocks()))
+    print(
+        "\nIntervals are of the difference, over queries; p is of the paired randomisation test, "
+        "by Holm."
+    )
+    draw("differences", [comparison], output)
+    print(f"\nDifferences from {BASELINE} and seconds: {output}")
+
+
+def _text(rows: Sequence[Row]) -> str:
+    """Return a measure's means, differences from the baseline, and seconds, a line a ranker."""
+    head = [rows[0].measure, "mean", f"minus {BASELINE}", "95% interval", "p", "CPU s"]
+    lines = []
+    for row in rows:
+        cells = ["", "", ""]
+        if row.ranker != BASELINE:
+            ends = f"{row.difference_low:+.4f} to {row.difference_high:+.4f}"
+            cells = [f"{row.difference:+.4f}", ends, f"{row.p_randomisation:.4f}"]
+        lines.append([row.ranker, f"{row.mean:.4f}", *cells, f"{row.cpu_seconds:.1f}"])
+    return Table(head, lines).to_text()
+
+
+def with_noise(y: Vector, rows: NDArray[np.int64], seed: int) -> Vector:
+    """Return labels of which a third, among these rows, are exchanged at random."""
+    rng = np.random.default_rng(seed)
+    exchanged = rows[rng.random(len(rows)) < NOISE]
+    noisy = y.copy()
+    noisy[exchanged] = y[rng.permutation(exchanged)]
+    return noisy

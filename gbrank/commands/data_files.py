@@ -1,14 +1,15 @@
-"""The documents that commands read: LETOR files and tables."""
+"""The documents that commands read: LETOR files and tables; tables that they write."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from gbrank.commands.table_files import is_table, read_table
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
@@ -20,22 +21,15 @@ from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import Letor
-from gbrank.datasets.text_files import read_lines
+from gbrank.datasets.text_files import read_lines, written
 
 SCORE = "score"  # the column of scores in tables
 STDIN = "/dev/stdin"
 OF_LETOR, OF_BOTH = ("sparse", "n_features"), ("unjudged",)  # all other options are of tables
+INTEGER = r"0|-?[1-9][0-9]{0,17}"  # as ids and codes are written
+MISSING = ["", "NA", "N/A", "NaN", "nan", "<NA>", "NULL", "null", "None"]  # among numbers
 
 ColumnName: TypeAlias = Annotated[str, "COLUMN"]
-
-
-class ScoredDocuments(NamedTuple):
-    """Documents to score."""
-
-    X: Any
-    qid: Any  # None where a table has none
-    columns: Mapping[str, Any]  # that are no features
-    comments: Sequence[str]  # in LETOR files
 
 
 @dataclass(frozen=True)
@@ -94,29 +88,27 @@ class Reader:
                 drop = self._dropped([*table], {self.label, self.qid, docid, *labels, *keep})
                 X, y, qid, mask = split_and_mask(table, self.label, self.qid, drop, self.unjudged)
         else:
-            for name, columns in (("labels", labels), ("docid", docid)):
-                if columns:
-                    raise ArgumentError(name, "must be given with tables only", path)
             letor = self._letor(path, schema)
-            y, mask = self._judged(letor)
+            with found_in(f"{path}: "):
+                y, mask = judged(letor.labels, self.unjudged)
             X, qid = self._features(letor), letor.queries()[mask]
             X = X if mask.all() else X[mask]
         return Documents.checked(X, y, Queries.from_qid(qid), labels=labels or None), mask
 
-    def read_to_score(self, path: str, schema: Schema, comments: bool) -> ScoredDocuments:
-        """Return the features of a schema, queries, and what else is known of documents."""
+    def read_to_score(
+        self, path: str, schema: Schema, comments: bool
+    ) -> tuple[Any, Any, dict[str, Any], list[str]]:
+        """Return features, queries, the columns that are none, and the comments of LETOR files."""
         if not self._is_table(path, schema):
             letor = self._letor(path, schema)
-            texts = letor.comments() if comments else ()  # else they may hold any bytes
+            texts = letor.comments() if comments else []  # else they may hold any bytes
             qid: Any = letor.queries()
-            return ScoredDocuments(self._features(letor), qid, {"qid": qid}, texts)
+            return self._features(letor), qid, {"qid": qid}, texts
         features = schema.names or []
         numbers = {*features, self.label} - {*schema.texts}
         table = read_table(path, lambda name: name not in numbers)
-        if lacks := [name for name in features if name not in table]:
-            raise ValueError(f"{path}: must have all features of the model; it lacks {lacks}.")
         qid = as_ids(table[self.qid]) if self.qid in table else None
-        return ScoredDocuments(table[features], qid, dict(table.drop(columns=features)), ())
+        return table, qid, dict(table.drop(columns=features, errors="ignore")), []
 
     def _is_table(self, path: str, schema: Schema | None) -> bool:
         """Return whether a file is a table, and not a LETOR file; refuse the other's options."""
@@ -141,27 +133,14 @@ class Reader:
         return [name for name in names if name not in known] if self.features else self.drop
 
     def _letor(self, path: str, schema: Schema | None) -> Letor:
-        """Return a LETOR file; one for a model must have features."""
+        """Return a LETOR file, with as many features as a schema."""
         n_features = self.n_features if schema is None else schema.n_features
-        letor = Letor(STDIN if path == "-" else path, n_features)
-        if schema is not None and not letor.features(sparse=True).nnz:
-            raise ValueError(f"{path}: expected a feature, <index>:<value>, got none")
-        return letor
+        return Letor(STDIN if path == "-" else path, n_features)
 
     def _features(self, letor: Letor) -> Any:
         """Return the features, which are called by their numbers in the file."""
         X: Any = letor.features(self.sparse)
         return LetorMatrix(X) if self.sparse else X.view(LetorArray)
-
-    def _judged(self, letor: Letor) -> tuple[Vector, Mask]:
-        """Return the labels of a LETOR file, and the mask of the documents that have one."""
-        refuse = self.unjudged == "refuse"
-        wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
-        if wrong.any():
-            place, label = letor.label_in_file(int(np.argmax(wrong)))
-            hint = " (--unjudged says what to do with -1)" if refuse else ""
-            raise ValueError(f"{place}: expected a label of at least 0, got {label}{hint}")
-        return judged(letor.labels, self.unjudged)
 
 
 LabelledFiles: TypeAlias = Annotated[Reader, "features", "categorical_feature", "n_features"]
@@ -212,3 +191,57 @@ def _number(text: str, place: str) -> float:
         return float(text)
     except ValueError:
         raise ValueError(f"{place}: expected a number, got {quoted(text)}") from None
+
+
+def is_table(path: str) -> bool:
+    """Return whether a path is a folder, or ends in .parquet, .csv or .tsv, perhaps with .gz."""
+    return path.lower().endswith(".parquet") or _separator(path) is not None or Path(path).is_dir()
+
+
+def read_table(
+    path: str, is_text: Callable[[str], bool] = lambda _: False, codes: Collection[str] = ()
+) -> Any:
+    """Return a table as a data frame of pandas.
+
+    In CSV, columns for which `is_text` holds are text, kept as it is ("NA" and "007"), and `codes`
+    are integers if all of their values are, else text. An empty text is a missing value.
+    """
+    try:
+        return _read(path, is_text, codes)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _read(path: str, is_text: Callable[[str], bool], codes: Collection[str]) -> Any:
+    pandas, separator = needed("pandas", "tables"), _separator(path)
+    if separator is None:
+        return pandas.read_parquet(path).rename(columns=str)
+    read = partial(pandas.read_csv, path, sep=separator, low_memory=False)
+    # Two rows: where the second has more values, pandas would take the first one for an index.
+    head = read(header=None, nrows=2, dtype=str, keep_default_na=False)
+    names = head.iloc[0].tolist()
+    if wrong := [name for name in names if not name or names.count(name) > 1]:
+        hint = " An index that was written to a file has none." if not wrong[0] else ""
+        raise ValueError(f"expected a name of its own for each column, got {wrong[0]!r}.{hint}")
+    texts = {name for name in names if name in codes or is_text(name)}
+    missing = {name: [""] if name in texts else MISSING for name in names}
+    frame = read(dtype=dict.fromkeys(texts, str), na_values=missing, keep_default_na=False)
+    for name in texts.intersection(codes):
+        if frame[name].str.fullmatch(INTEGER, na=False).all():
+            frame[name] = frame[name].astype("int64")
+    return frame
+
+
+def write_table(path: str, columns: Mapping[str, Any]) -> None:
+    """Write a table to a file, in the format of its name."""
+    frame = needed("pandas", "tables").DataFrame(dict(columns))
+    with written(path) as file:
+        if (separator := _separator(path)) is None:
+            frame.to_parquet(file, index=False)
+        else:
+            frame.to_csv(file, sep=separator, index=False)
+
+
+def _separator(path: str) -> str | None:
+    """Return what separates columns in a text file, None for others."""
+    return {".csv": ",", ".tsv": "\t"}.get(path.lower().removesuffix(".gz")[-4:])

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -17,14 +16,15 @@ from gbrank.commands.data_files import (
     FilesToScore,
     LabelledFiles,
     Reader,
-    ScoredDocuments,
+    is_table,
     read_numbers,
+    write_table,
 )
 from gbrank.commands.models import load, print_json
-from gbrank.commands.paths import File, FileOrFolder, Folder, NewFile
-from gbrank.commands.table_files import is_table, write_table
+from gbrank.commands.options import File, FileOrFolder, Folder, NewFile
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
+from gbrank.common.warnings import warn_user
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
@@ -80,41 +80,30 @@ def predict(
     gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
     gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
     """
-    if docid is not None and not is_table(file):
-        raise ArgumentError("docid", "must be given with tables only", file)
     ranker = load(model)
-    documents = reader.read_to_score(file, ranker._schema, format == "trec")
-    scores = np.asarray(ranker._predicted(documents.X, documents.qid))
-    if is_table(output):
-        if format == "trec":
-            raise ArgumentError("format", f"must be scores for a table, {output}", "trec")
-        if SCORE in documents.columns:
-            raise ValueError(f"{file} must not have a column {SCORE!r} of its own.")
-        return write_table(output, {**documents.columns, SCORE: scores})
+    X, qid, columns, comments = reader.read_to_score(file, ranker._schema, format == "trec")
+    scores = np.asarray(ranker._predicted(X, qid))
     lines: Iterable[str] = map(repr, scores.tolist())
     if format == "trec":
-        if documents.qid is None:
+        if qid is None:
             raise ArgumentError("qid", f"must name a column of {file}", repr(reader.qid))
-        lines = run_lines(scores, documents.qid, _names(documents, docid), run_name)
+        if docid not in (None, *columns):
+            raise unknown_name("column (docid)", docid, columns)
+        names = names_in_comments(comments, qid.tolist()) if docid is None else columns[docid]
+        lines = run_lines(scores, qid, list(names), run_name)
+    elif is_table(output):
+        if SCORE in columns:
+            raise ValueError(f"{file} must not have a column {SCORE!r} of its own.")
+        return write_table(output, {**columns, SCORE: scores})
     stream = sys.stdout.buffer  # in UTF-8, as files are
     with nullcontext(stream) if output == "-" else written(output) as target:
         target.writelines(f"{line}\n".encode() for line in lines)
 
 
-def _names(documents: ScoredDocuments, docid: str | None) -> Sequence[Any]:
-    """Return the names of documents, of a column or of comments."""
-    if docid is None:
-        comments = documents.comments or [""] * len(documents.qid)
-        return list(names_in_comments(comments, documents.qid.tolist()))
-    if docid not in documents.columns:
-        raise unknown_name("column (docid)", docid, documents.columns)
-    return list(documents.columns[docid])
-
-
 def names_in_comments(comments: Sequence[str], qid: Sequence[Any]) -> Iterator[str]:
     """Yield the name of a document in its comment, else its query and its position in it."""
     places = Counter[Any]()
-    for comment, query in zip(comments, qid, strict=True):
+    for comment, query in zip(comments or [""] * len(qid), qid, strict=True):
         places[query] += 1
         match = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
         yield match[1] if match else f"{query}-{places[query]}"
@@ -172,10 +161,9 @@ def evaluate(
     measures = {name: get_measure(name) for name in metric}
     repeats = 0  # of runs and qrels, `judged_run` says it
     if run is not None:
-        rows = judged_run(run, file)
-        labels_by_name = {"judged": rows.judged.astype(np.float64)}
-        values: Any = rows.scores
-        data = Documents(None, rows.y, Queries.from_qid(rows.qid), labels=labels_by_name)
+        y, values, qid, judged = judged_run(run, file)
+        judgements = {"judged": judged.astype(np.float64)}
+        data = Documents(None, y, Queries.from_qid(qid), labels=judgements)
     else:
         labels = sorted({each.label for each in measures.values() if each.label is not None})
         data, values = _judged(reader, file, labels, model, scores)
@@ -195,10 +183,9 @@ def evaluate(
     else:
         _print_lines(results, data.queries.n_queries)
     if repeats:
-        warnings.warn(
+        warn_user(
             f"{of_all(repeats, data.queries)} have the features and label of another one of their "
-            "query: a document that is there twice counts twice.",
-            stacklevel=2,
+            "query: a document that is there twice counts twice."
         )
 
 
@@ -225,8 +212,7 @@ def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
     left_out = {name: n_queries - result["n_queries"] for name, result in results.items()}
     if any(left_out.values()):
         counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
-        warnings.warn(
+        warn_user(
             f"of {n_queries} queries, those without a relevant document are left out of the mean: "
-            f"{counts}",
-            stacklevel=2,
+            f"{counts}"
         )

@@ -1,15 +1,27 @@
-"""Command-line options made from the signature of a function, with the texts of its docstring."""
+"""Command-line options, made from a function's signature and docstring; checks of their paths."""
 
 import argparse
 import inspect
 import json
+import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
+from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.files import check_folder, refuse_remote
+
+File: TypeAlias = Annotated[str, "FILE"]
+Folder: TypeAlias = Annotated[str, "FOLDER"]
+FileOrFolder: TypeAlias = Annotated[str, "PATH"]
+NewFile: TypeAlias = Annotated[str, "NEW-FILE"]
+NewFolder: TypeAlias = Annotated[str, "NEW-FOLDER"]
+NewPicture: TypeAlias = Annotated[str, "PICTURE"]
 
 FLAGS = {  # of parameters whose options have other names
     "booster_params": "--booster-param",
@@ -162,3 +174,58 @@ def _pair(text: str) -> dict[str, Any]:
     if not key or not value:
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
     return {key: _number_or_text(value)}
+
+
+def printable(path: str) -> str:
+    """Return a path, in which bytes that are no text are written as numbers."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def check_new_folder(path: str, option: str) -> None:
+    """Refuse a folder that is not on this disk, or is a file."""
+    refuse_remote(path, option)
+    if os.path.isfile(path):
+        raise ArgumentError(option, "must be a folder", f"the file {path}")
+
+
+def check_picture(path: str, option: str) -> None:
+    """Refuse a picture of a kind that is not known."""
+    from matplotlib.backend_bases import FigureCanvasBase  # takes a good part of a second
+
+    check_folder(path, option)
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in kinds:
+        raise ArgumentError(option, f"must end in one of {', '.join(sorted(kinds))}", path)
+
+
+INPUTS = ("FILE", "FOLDER", "PATH", "MODULE")
+OUTPUTS: dict[str, Callable[[str, str], None]] = {
+    "NEW-FILE": check_folder,
+    "NEW-FOLDER": check_new_folder,
+    "PICTURE": check_picture,
+}
+
+
+def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -> None:
+    """Refuse, before hours of work, a path to write to that is read or that cannot be written."""
+    paths = [(option, values[option.dest]) for option in options if option.dest in values]
+    inputs = list[str]()
+    for option, value in paths:
+        if value in ("", [""]) and option.metavar in (*INPUTS, *OUTPUTS):
+            raise ArgumentError(option.dest, "must be a path", "an empty text")
+        if option.metavar in INPUTS:
+            inputs += [value] if isinstance(value, str) else value
+    for option, path in paths:
+        if option.metavar in OUTPUTS and path != "-":
+            if source := next((source for source in inputs if _is_in(path, source)), None):
+                demand = "must be no file that is read, and in no folder that is read"
+                raise ArgumentError(option.dest, demand, f"{path}, where {source} is read")
+            OUTPUTS[str(option.metavar)](path, option.option_strings[0])
+
+
+def _is_in(path: str, source: str) -> bool:
+    """Return whether a path is a file or folder, by whatever links, or in it."""
+    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
+        return True
+    target, folder = Path(path).resolve(), Path(source).resolve()
+    return target == folder or folder in target.parents

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from gbrank.commands.data_files import ColumnName, Reader, read_numbers, read_parts
+from gbrank.commands.data_files import ColumnName, Reader, is_table, read_numbers, read_parts
 from gbrank.commands.models import load_trees
-from gbrank.commands.paths import File, NewFile, NewFolder, NewModel
-from gbrank.commands.table_files import is_table
+from gbrank.commands.options import File, NewFile, NewFolder
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents, fit_arguments
@@ -25,7 +24,7 @@ from gbrank.ranker import GBRanker
 def train(
     file: File,
     *,
-    model: NewModel,
+    model: NewFolder,
     eval_set: File | None = None,
     labels: Sequence[ColumnName] = (),
     position: File | None = None,
@@ -113,7 +112,7 @@ def train(
 def tune(
     file: File,
     *,
-    model: NewModel,
+    model: NewFolder,
     minutes: float = 10.0,
     trials: int | None = None,
     folds: int = 4,

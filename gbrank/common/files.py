@@ -76,8 +76,3 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
     named = Path(path)
     is_file = named.is_file() and not _DESCRIPTOR.fullmatch(os.path.abspath(path))
     return named.exists() and not is_file
-
-
-def is_leftover(name: str) -> bool:
-    """Return whether a name is that of a temporary file of `replaced`, whose writer was killed."""
-    return re.fullmatch(r"\..+\.[0-9a-f]{16}\.tmp", name) is not None

@@ -6,7 +6,6 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -190,11 +189,6 @@ class Letor:
             return [(match["comment"] or b"").decode().strip() for match in self._documents()]
         except UnicodeDecodeError:
             raise self._not_text("comment") from None
-
-    def label_in_file(self, document: int) -> tuple[str, str]:
-        """Return where the label of a document is, and how it is written there."""
-        match = next(islice(self._documents(), document, None))
-        return self._place(match.start("label")), match["label"].decode()
 
     def _documents(self) -> Iterator[re.Match[bytes]]:
         return _DOCUMENT.finditer(self._data)

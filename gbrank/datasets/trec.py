@@ -9,7 +9,7 @@ import re
 from array import array
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from itertools import compress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,15 +128,6 @@ def read_qrels(path: StrPath) -> Lines:
     return _parse(path, read_bytes(path), form, "label", "an integer", _INTEGER)
 
 
-class JudgedRun(NamedTuple):
-    """A row for each document that was judged, and then for each that was retrieved only."""
-
-    y: Vector
-    scores: Vector  # minus the rank; −inf where a document was never retrieved
-    qid: list[str]
-    judged: Mask
-
-
 def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
     """Read a TREC run with relevance judgements, as trec_eval does.
 
@@ -180,8 +171,8 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     return judged_run(run, qrels)[:3]
 
 
-def judged_run(run: StrPath, qrels: StrPath) -> JudgedRun:
-    """Return the rows of a run and of qrels."""
+def judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str], Mask]:
+    """Return what `read_judged_run` does, and the mask of the rows that qrels have."""
     scores, run_qid, documents = read_run(run)
     labels, qid, judged = read_qrels(qrels)
     in_qrels = set(qid)
@@ -192,7 +183,7 @@ def judged_run(run: StrPath, qrels: StrPath) -> JudgedRun:
     rows, (values,) = pooled(list(zip(qid, judged, strict=True)), [(lines, ranks)])
     y = np.zeros(len(rows))
     y[: len(qid)] = np.maximum(labels, 0.0)
-    return JudgedRun(y, values, [str(query) for query, _ in rows], np.arange(len(rows)) < len(qid))
+    return y, values, [str(query) for query, _ in rows], np.arange(len(rows)) < len(qid)
 
 
 def trec_ranks(scores: Vector, qid: Sequence[str], documents: Sequence[str]) -> Vector:
@@ -228,22 +219,16 @@ def warn_of_queries(
     run: StrPath, queries: Sequence[str], known: Mask, lacking: Collection[Any], n_judged: int
 ) -> None:
     """Warn of queries that have no judgements, or of which nothing was retrieved."""
-    path = os.fspath(run)
+    example = quoted(str(min(lacking, key=str, default="")))
     if not known.any():
-        demand = f"expected queries that are judged, such as {quoted(str(next(iter(lacking))))}"
-        raise ValueError(f"{path}: {demand}, got none: its first one is {quoted(queries[0])}")
-    unjudged = sorted(set(compress(queries, ~known)))
-    if unjudged:
-        warn_user(
-            f"{path}: {len(unjudged)} queries without judgements are left out, such as "
-            f"{quoted(unjudged[0])}."
-        )
+        demand = f"expected queries that are judged, such as {example}, got others, such as"
+        raise ValueError(f"{os.fspath(run)}: {demand} {quoted(queries[0])}")
+    if unjudged := sorted(set(compress(queries, ~known))):
+        text = f"{len(unjudged)} queries without judgements are left out, such as"
+        warn_user(f"{os.fspath(run)}: {text} {quoted(unjudged[0])}.")
     if lacking:
-        example = quoted(str(min(lacking, key=str)))
-        warn_user(
-            f"{path}: nothing was retrieved for {len(lacking)} of {n_judged} judged queries, such "
-            f"as {example}: its documents count as never retrieved."
-        )
+        text = f"nothing was retrieved for {len(lacking)} of {n_judged} judged queries, such as"
+        warn_user(f"{os.fspath(run)}: {text} {example}: its documents count as never retrieved.")
 
 
 def write_run(

@@ -24,7 +24,7 @@ from gbrank.commands.options import command_parser
         ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),
         ("predict one.txt --model ''", "--model must be a path, got an empty text"),
         ("train one.txt --model one.txt", "--model must be no file that is read, and in no folder"),
-        ("train one.txt --model fine.txt", "fine.txt: Not a directory"),
+        ("train one.txt --model fine.txt", "--model must be a folder, got the file fine.txt"),
         ("predict one.txt --model .", "no model in ."),
         ("evaluate one.txt --scores short.txt", "short.txt: --scores must have 2 entries, got 1"),
         ("evaluate one.txt --scores fine.txt --metric ap(threshold=9)", "undefined on every query"),

@@ -11,7 +11,7 @@ import xgboost as xgb
 from command import Output
 
 from gbrank import GBRanker, get_measure, make_cubic
-from gbrank.commands.demo import with_noise
+from gbrank.commands.comparisons import with_noise
 
 
 def holm(p: Any) -> list[float]:

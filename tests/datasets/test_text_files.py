@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from gbrank import read_letor, write_letor
-from gbrank.commands.table_files import write_table
+from gbrank.commands.data_files import write_table
 from gbrank.common.files import replaced
 from gbrank.datasets import read_qrels, read_run, write_qrels, write_run
 from gbrank.datasets.text_files import read_lines
