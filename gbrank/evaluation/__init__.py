@@ -6,12 +6,10 @@ from gbrank.evaluation.comparing import (
     compare_scores,
     cross_validate_rankers,
 )
-from gbrank.evaluation.comparison import Comparison
+from gbrank.evaluation.comparison import Comparison, QueryValues
 from gbrank.evaluation.dataset import Dataset, LabelledDocuments
-from gbrank.evaluation.power import how_many_queries
-from gbrank.evaluation.query_values import QueryValues
-from gbrank.evaluation.scorable import scores_from
-from gbrank.evaluation.scoring import make_scorer
+from gbrank.evaluation.scorable import make_scorer, scores_from
+from gbrank.evaluation.statistics import how_many_queries
 from gbrank.evaluation.summary import Row
 from gbrank.evaluation.tuning import tune
 

@@ -12,14 +12,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import (
     check_choice,
     check_number,
     check_scores,
-    listed,
     quoted,
-    refuse_twice,
 )
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents
@@ -27,12 +25,18 @@ from gbrank.data.frames import as_frame
 from gbrank.data.queries import Queries
 from gbrank.data.repeats import warn_of_repeats
 from gbrank.datasets.text_files import StrPath
-from gbrank.evaluation.comparison import PARTS, Comparison
+from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.fits import Fit, FitScores, configure, run_fits
-from gbrank.evaluation.query_values import QueryValues
-from gbrank.evaluation.retrieved import JUDGED, add_retrieved, read_judgements
-from gbrank.evaluation.scorable import Run, opened, predicted, scores_from
+from gbrank.evaluation.scorable import (
+    JUDGED,
+    Run,
+    add_retrieved,
+    opened,
+    predicted,
+    read_judgements,
+    scores_from,
+)
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import PEOPLE, of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -276,9 +280,14 @@ def compare_rankers(
     [('cubic 1', 9), ('cubic 2', 9)]
     """
     resolved = get_measures(measures, "measures")
-    _check_datasets(datasets, resolved)
+    for data in datasets:
+        for number, part, rows in data.judged_parts():
+            with found_in(f"{data.name}, {part} of fold {number}: "):
+                _check_measures(resolved, data.rows(rows))
     baseline = _check_names(rankers, "rankers", baseline, difference)
-    numbers = _check_seeds(seeds)
+    if not isinstance(seeds, Sequence):
+        seeds = range(check_number(seeds, "seeds", 1, integer=True))
+    numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
     sources = [
         (data, name, _on_data(name, ranker, data))
         for data in datasets
@@ -354,37 +363,11 @@ def _check_names(values: object, argument: str, baseline: str | None, difference
     """Refuse what is not by name; return the name of the baseline."""
     if not isinstance(values, Mapping) or not values:
         raise ArgumentError(argument, f"must be a dict of name to {argument[:-1]}", quoted(values))
-    if not all(isinstance(name, str) for name in values):
-        raise ArgumentTypeError(argument, "must have names that are texts", listed(values))
     check_number(difference, "difference", 0, open_low=True)
     return check_choice(next(iter(values)) if baseline is None else baseline, "baseline", values)
-
-
-def _check_datasets(datasets: Any, measures: Sequence[Measure]) -> None:
-    """Refuse what is no list of data sets, and measures without a value in a part of a fold."""
-    listable = isinstance(datasets, Sequence) and all(
-        isinstance(item, Dataset) for item in datasets
-    )
-    if not listable or not datasets:
-        raise ArgumentError("datasets", "must be a list of at least one Dataset", quoted(datasets))
-    for data in datasets:
-        for number, part, rows in data.judged_parts():
-            with found_in(f"{data.name}, {part} of fold {number}: "):
-                _check_measures(measures, data.rows(rows))
-    refuse_twice("datasets", [data.name for data in datasets])
 
 
 def _check_measures(measures: Sequence[Measure], documents: Documents) -> None:
     """Refuse measures that have no value on any query."""
     for measure in measures:
         bind_to_rows(measure, documents, 1).mean(np.zeros(len(documents.y)))
-
-
-def _check_seeds(seeds: object) -> list[int]:
-    if isinstance(seeds, Sequence) and not isinstance(seeds, str):
-        numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
-        if not numbers:
-            raise ValueError("seeds must hold at least one seed, got none.")
-        refuse_twice("seeds", numbers)
-        return numbers
-    return list(range(check_number(seeds, "seeds", 1, integer=True)))

@@ -11,22 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
-from gbrank.common.checks import check_number, queries_needed, quoted, unknown_names
+from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.repeats import warn_of_repeats
 from gbrank.data.splitting import Fold, LetorFolds
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
-
-COLUMNS = {
-    "labels",
-    "sample_weight",
-    "query_weight",
-    "init_score",
-    "position",
-    "categorical_feature",
-}
 
 
 class LabelledDocuments(NamedTuple):
@@ -97,10 +88,6 @@ class Dataset:
         docid: ArrayLike | None = None,
         **columns: Any,
     ) -> None:
-        if unknown := columns.keys() - COLUMNS:
-            raise TypeError(unknown_names("argument", sorted(unknown), COLUMNS))
-        if X is None:
-            raise ArgumentError("X", "must hold one row of features per document", "None")
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
@@ -191,14 +178,12 @@ def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
     parts = [np.asarray(rows) for rows in fold] if hasattr(fold, "__len__") else []
     if len(parts) not in (2, 3):
         raise ArgumentError(where, "must be (train, valid, test) or (train, test)", quoted(fold))
-    for rows in parts:
-        if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
-            demand = "must hold lists of row numbers that are not empty"
-            raise ArgumentError(where, demand, f"{rows.dtype} of shape {rows.shape}")
     rows = np.concatenate(parts)
-    if rows.min() < 0 or rows.max() >= queries.n_documents or len(np.unique(rows)) < len(rows):
-        demand = f"must hold rows from 0 to {queries.n_documents - 1}, each at most once"
-        raise ArgumentError(where, demand, quoted(rows))
+    outside = rows.dtype.kind not in "iu" or not np.isin(rows, queries.order).all()
+    if outside or not all(map(len, parts)) or len(np.unique(rows)) < len(rows):
+        last = queries.n_documents - 1
+        demand = f"must hold rows from 0 to {last} in each part, each of them at most once"
+        raise ArgumentError(where, demand, quoted(fold))
     together = np.concatenate([np.unique(queries.index[rows]) for rows in parts])
     query, count = np.unique(together, return_counts=True)
     if torn := query[count > 1].tolist():

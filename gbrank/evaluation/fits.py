@@ -53,7 +53,7 @@ class FitScores(NamedTuple):
 def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[FitScores]:
     """Train in several processes, after a trial of each ranker: none fails late."""
     processes = usable_threads(check_jobs(n_jobs))
-    for fit in {(fit.data.name, fit.name): fit for fit in fits}.values():
+    for fit in {(id(fit.data), fit.name): fit for fit in fits}.values():
         try_ranker(fit)
     if processes == 1:
         results = map(run, fits)
@@ -74,18 +74,16 @@ def try_ranker(fit: Fit) -> None:
     ranker = configure(fit.ranker, n_estimators=2)
     if isinstance(ranker, np.ndarray) or "n_estimators" not in ends(ranker).values():
         return
-    data, place = fit.data, f"{fit.name} on {fit.data.name}: "
-    fold = data.splits[fit.fold - 1]
-    valid = [data.rows(fold.valid)] if len(fold.valid) else []
+    data, rows = fit.data, fit.data.splits[fit.fold - 1].valid
+    valid = [data.rows(rows)] if len(rows) else []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fits themselves warn
         try:
             fit_on_rows(ranker, data, data.rows(np.arange(data.queries.n_documents)), valid)
         except ArgumentError as error:
-            raise error.at(place) from None
+            raise error.at(f"{fit.name} on {data.name}: ") from None
         except Exception as error:  # libraries have their own kinds
-            reason, remedy = str(error).partition("\n")[0], "Leave it out, or change the data."
-            raise ValueError(f"{place}{reason.rstrip('.')}. {remedy}") from error
+            raise ValueError(f"{fit.name} on {data.name}: {error}") from error
 
 
 def run(fit: Fit) -> FitScores:

@@ -1,32 +1,43 @@
-"""Scores of models of any library and their files, of columns, of arrays, and of TREC runs."""
+"""Scores of models of any library and their files, of columns, arrays and runs; their scorer."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.metadata_routing import MetadataRequest
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import call_it, check_scores, quoted
+from gbrank.common.checks import check_scores, queries_needed, quoted
 from gbrank.common.extras import needed
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
-from gbrank.data.queries import Queries
-from gbrank.datasets.text_files import read_bytes
-from gbrank.datasets.trec import DocumentKey, parse_run, trec_ranks, warn_of_queries
+from gbrank.data.queries import Queries, QueryWeights
+from gbrank.datasets.text_files import StrPath, read_bytes
+from gbrank.datasets.trec import (
+    DocumentKey,
+    parse_run,
+    pooled,
+    read_qrels,
+    trec_ranks,
+    warn_of_queries,
+)
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
-from gbrank.measures.measure import ranked_last
+from gbrank.measures.measure import Measure, ranked_last
+from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.ranker import load_ranker
 
+JUDGED = "judged"  # the label of documents that have a judgement
 KINDS = (
     "a model with predict, a file or folder of one, a TREC run, a column of X, or one score per row"
 )
@@ -117,10 +128,7 @@ def opened(source: Any, X: Any = None) -> Any:
         return frame[source].to_numpy()
     if isinstance(source, str | os.PathLike):
         return _read(Path(source))
-    model = as_pretrained(source)
-    if isinstance(model, type | bytes | dict | None):
-        raise ArgumentTypeError("source", f"must be {KINDS}", quoted(source), call_it(model))
-    return model
+    return as_pretrained(source)
 
 
 class Run:
@@ -209,3 +217,114 @@ def _read(path: Path) -> Any:
             raise ValueError(f"{path}: not a whole CatBoost model: {error}") from None
     model = pretrained_of_file(path, content)
     return Run(path, content) if model is None else model
+
+
+def read_judgements(qrels: StrPath, judged_by: Any) -> tuple[Vector, Any, Any, Vector | None]:
+    """Return y, queries and documents of qrels, and labels of a judge's where these are a path.
+
+    Labels below 0 are 0. People's are NaN in queries that only the judge has.
+    """
+    people = _labels(qrels)
+    judge = {} if judged_by is None else _labels(judged_by)
+    queries = {query for query, _ in people}
+    if judge and (lacking := sorted(queries - {query for query, _ in judge})):
+        demand = f"must hold all queries of {qrels}; it lacks {len(lacking)}"
+        raise ArgumentError("judged_by", demand, quoted(lacking[0]))
+    rows = list(people | judge)
+    y = [people.get(row, 0.0 if row[0] in queries else np.nan) for row in rows]
+    labels = np.array([judge.get(row, 0.0) for row in rows]) if judge else None
+    return np.array(y), [query for query, _ in rows], [name for _, name in rows], labels
+
+
+def _labels(qrels: StrPath) -> dict[tuple[str, str], float]:
+    """Return the label of each document of a query."""
+    labels, qid, docid = read_qrels(qrels)
+    return dict(zip(zip(qid, docid, strict=True), np.maximum(labels, 0).tolist(), strict=True))
+
+
+def add_retrieved(
+    queries: Queries, runs: Mapping[int, Run], docid: Any
+) -> tuple[Queries, Callable[..., Vector], dict[int, Vector]]:
+    """Add rows, behind the others, for documents that only runs have.
+
+    Returns all queries; a function that makes a column as long, by NaN in queries where it has NaN,
+    else by 0 or another number; and the scores of the runs, minus the ranks that trec_eval gives.
+    """
+    names = next(iter(runs.values())).document_names(docid, queries)
+    documents = list(zip(queries.index.tolist(), map(str, names), strict=True))
+    every, scores = pooled(documents, [run.retrieved(queries) for run in runs.values()])
+    extra = np.array([query for query, _ in every[len(documents) :]], np.int64)
+
+    def extended(column: Any, fill: float = 0.0) -> Vector:
+        values, filled = np.asarray(column, np.float64), np.full(queries.n_queries, fill)
+        filled[queries.index[np.isnan(values)]] = np.nan
+        return np.append(values, filled[extra])
+
+    all_queries = Queries.from_qid(queries.ids[np.append(queries.index, extra)])
+    return all_queries, extended, dict(zip(runs, scores, strict=True))
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer of scikit-learn; made by `make_scorer`."""
+
+    measure: Measure
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
+    ) -> float:
+        """Return the mean over queries of the measure of an estimator's predictions."""
+        if qid is None:
+            raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
+        return self.measure(y, predicted(estimator, X, qid), qid=qid, **weights, X=X)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return the metadata that the scorer requests: queries and weights."""
+        request = MetadataRequest(owner=self)
+        for name in ("qid", "sample_weight", "query_weight"):
+            request.score.add_request(param=name, alias=True)
+        return request
+
+
+def make_scorer(measure: Metric) -> Scorer:
+    """Return a scorer for scikit-learn's searches and cross-validation.
+
+    It takes any estimator that predicts scores, a regressor too, and requests qid, sample_weight
+    and query_weight, which scikit-learn passes on where metadata routing is enabled.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        What the scores are judged by, such as "ndcg@10".
+
+    Returns
+    -------
+    Scorer
+        Callable with (estimator, X, y, qid).
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure.
+
+    Examples
+    --------
+    >>> from sklearn import config_context
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GroupKFold, cross_val_score
+    >>> from gbrank import make_cubic
+    >>> from gbrank.evaluation import make_scorer
+    >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
+    >>> options = {"scoring": make_scorer("ndcg@10"), "params": {"qid": qid, "groups": qid}}
+    >>> with config_context(enable_metadata_routing=True):
+    ...     cross_val_score(Ridge(), X, y, cv=GroupKFold(4), **options).shape
+    (4,)
+    """
+    return Scorer(get_measure(measure))

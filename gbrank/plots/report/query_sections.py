@@ -14,8 +14,14 @@ from scipy import stats
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
 from gbrank.data.documents import take_rows
-from gbrank.evaluation.power import power_sentence, queries_needed_for, smallest_difference
-from gbrank.evaluation.statistics import Means, common_queries, means
+from gbrank.evaluation.statistics import (
+    Means,
+    common_queries,
+    means,
+    power_sentence,
+    queries_needed_for,
+    smallest_difference,
+)
 from gbrank.fit.explanations import N_REASONS
 from gbrank.plots.predictions import draw_queries
 from gbrank.plots.report.html_page import (
