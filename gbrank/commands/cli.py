@@ -38,6 +38,7 @@ from typing import Any, NoReturn
 from gbrank.commands.options import arguments_of, check_paths, command_parser
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.version import __version__
+from gbrank.fit.interrupted import FitInterrupted
 
 COMMANDS = {  # by name, the function of each, whose module is imported when it is called
     "demo": "comparisons:demo", "compare": "comparisons:compare",
@@ -56,7 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     data, a model or the content of an argument is at fault (one line says why), 130 after Ctrl-C,
     141 if nobody reads standard output any more. On wrong usage, argparse exits with 2.
     """
-    flags: dict[str, str] = {}
+    flags, kinds = dict[str, str](), set[type[Warning]]()
+
+    def show(text: object, kind: type[Warning], *_: object) -> None:
+        kinds.add(kind)
+        _say(f"warning: {text}")
+
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -70,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         values = _parsed(parser, flags, words[1:])
         check_paths(options, values)
         with warnings.catch_warnings():
-            warnings.showwarning = lambda text, *_: _say(f"warning: {text}")
+            warnings.showwarning = show
             with plugins(values.pop("plugin")):
                 command(**arguments_of(command, values))
         sys.stdout.flush()
@@ -88,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ImportError, MemoryError, RecursionError, TypeError, ValueError) as error:
         reason = str(error)
     else:
-        return 0
+        return INTERRUPTED if FitInterrupted in kinds else 0
     _say(f"error: {reason}")
     return 1
 

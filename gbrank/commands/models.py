@@ -250,10 +250,7 @@ def report(
     """
     from gbrank.plots.report import report as write_report  # imports Matplotlib
 
-    paths = printable(model), printable(against or "the other model")
-    people = reader.label
-    ranker = load(model)
-    other = load(against) if against is not None and Path(against).exists() else against
+    people, ranker = reader.label, load(model)
     schema = getattr(ranker, "_schema", None)
     judge = reader if judged_by is None else replace(reader, label=judged_by)
     labels = [] if judged_by is None else [people]
@@ -261,20 +258,19 @@ def report(
     training = None
     if train is not None:  # drift is of features alone
         training = replace(reader, unjudged="irrelevant").read(train, schema)[0].X
-    first, second = (Path(path).absolute().name for path in paths)
     path = write_report(
         ranker,
         data.X,
         data.y if judged_by is None else data.labels[people],
         html=html,
         qid=data.arguments()["qid"],
-        against=other,
+        against=against,
         judged_by=None if judged_by is None else data.y,
         train=training,
         by=by,
         docid=docid,
         measures=metric,
-        names=paths if first == second else (first, second),
+        names=(printable(model), printable(against or "the other model")),
     )
     print(f"report: {path}")
 

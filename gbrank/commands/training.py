@@ -1,9 +1,7 @@
 """Training from a shell."""
 
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -17,7 +15,6 @@ from gbrank.common.extras import needed
 from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit
-from gbrank.fit.interrupted import FitInterrupted
 from gbrank.ranker import GBRanker
 
 
@@ -93,20 +90,19 @@ def train(
         print(f"model: {model}")
         return
     changes = _changes(ranker, file) | {"verbose": int(sys.stderr.isatty() and not quiet)}
-    with ctrl_c_after_saving():
-        ranker.set_params(**changes).fit(
-            **fit_arguments(data.arguments(), [valid.arguments() for valid in sets]),
-            categorical_feature=reader.categorical_feature,
-            checkpoint=checkpoint,
-            checkpoint_rounds=checkpoint_rounds,
-        )
-        ranker.save(model)
-        curves, n_kept = ranker.evals_result_.get("valid_0", {}), ranker.best_iteration_
-        n_done = max(map(len, curves.values()), default=n_kept)
-        print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {n_done} rounds kept")
-        if curves:
-            print(f"validation {next(iter(curves))}: {ranker.best_score_:.4f}")
-        print(f"model: {model}")
+    ranker.set_params(**changes).fit(
+        **fit_arguments(data.arguments(), [valid.arguments() for valid in sets]),
+        categorical_feature=reader.categorical_feature,
+        checkpoint=checkpoint,
+        checkpoint_rounds=checkpoint_rounds,
+    )
+    ranker.save(model)
+    curves, n_kept = ranker.evals_result_.get("valid_0", {}), ranker.best_iteration_
+    n_done = max(map(len, curves.values()), default=n_kept)
+    print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {n_done} rounds kept")
+    if curves:
+        print(f"validation {next(iter(curves))}: {ranker.best_score_:.4f}")
+    print(f"model: {model}")
 
 
 def tune(
@@ -171,22 +167,21 @@ def tune(
     optuna = needed("optuna", "tune")
     if quiet:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-    with ctrl_c_after_saving():
-        best, study = evaluation.tune(
-            **data,
-            ranker=ranker.set_params(**_changes(ranker, file)),
-            minutes=minutes,
-            n_trials=trials,
-            folds=parts,
-            study=None if storage is None else _stored_study(optuna, storage),
-            categorical_feature=reader.categorical_feature,
-        )
-        best.save(model)
-        for name, trial in (("first", study.trials[0]), ("best", study.best_trial)):
-            value = "not judged" if trial.value is None else f"{trial.value:.4f}"
-            params = ", ".join(f"{key}={choice}" for key, choice in trial.params.items())
-            print(f"{name} trial: {best._measures()[0]} of held-out queries {value}, {params}")
-        print(f"model: {model}")
+    best, study = evaluation.tune(
+        **data,
+        ranker=ranker.set_params(**_changes(ranker, file)),
+        minutes=minutes,
+        n_trials=trials,
+        folds=parts,
+        study=None if storage is None else _stored_study(optuna, storage),
+        categorical_feature=reader.categorical_feature,
+    )
+    best.save(model)
+    for name, trial in (("first", study.trials[0]), ("best", study.best_trial)):
+        value = "not judged" if trial.value is None else f"{trial.value:.4f}"
+        params = ", ".join(f"{key}={choice}" for key, choice in trial.params.items())
+        print(f"{name} trial: {best._measures()[0]} of held-out queries {value}, {params}")
+    print(f"model: {model}")
 
 
 def _stored_study(optuna: Any, storage: str) -> Any:
@@ -206,21 +201,3 @@ def _changes(ranker: GBRanker, file: str) -> dict[str, Any]:
         number = isinstance(ranker.baseline, int) and not is_table(file)
         changes["baseline"] = f"f{ranker.baseline}" if number else str(ranker.baseline)
     return changes
-
-
-@contextmanager
-def ctrl_c_after_saving() -> Iterator[None]:
-    """Raise KeyboardInterrupt after a block in which it has ended a fit, which keeps its rounds."""
-    interrupted, show = list[object](), warnings.showwarning
-
-    def note(message: Any, category: type[Warning], *where: Any, **options: Any) -> None:
-        if issubclass(category, FitInterrupted):
-            interrupted.append(message)
-        show(message, category, *where, **options)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", FitInterrupted)
-        warnings.showwarning = note
-        yield
-    if interrupted:
-        raise KeyboardInterrupt

@@ -105,5 +105,5 @@ def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert ranker.n_features_in_ == 6
     assert (X.shape, len(y), found["train"].shape) == ((50, 6), 50, (120, 6))
     assert found["measures"] == ["map", "ndcg@3"]
-    assert found["names"] == ("model", "the other model")
+    assert found["names"] == (model, "the other model")
     assert (found["against"], found["by"], found["docid"]) == (None, (), None)
