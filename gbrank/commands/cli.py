@@ -118,7 +118,7 @@ def _parsed(
     known, dashed = parser._option_string_actions, list[str]()
     for word in words:
         flag, equals, value = word.partition("=")
-        if flag.startswith("--") and "--" not in dashed:
+        if flag.startswith("--"):
             name, flag = flag[2:].replace("-", "_"), flag.replace("_", "-")
             if not any(option.startswith(flag) for option in known):
                 parser.error(f"unrecognized argument {flag}{_meant(name, flag, flags, known)}")

@@ -221,8 +221,8 @@ def warn_of_queries(
     """Warn of queries that have no judgements, or of which nothing was retrieved."""
     example = quoted(str(min(lacking, key=str, default="")))
     if not known.any():
-        demand = f"expected queries that are judged, such as {example}, got others, such as"
-        raise ValueError(f"{os.fspath(run)}: {demand} {quoted(queries[0])}")
+        text = f"expected queries that are judged, such as {example}, got none: its first one is"
+        raise ValueError(f"{os.fspath(run)}: {text} {quoted(queries[0])}")
     if unjudged := sorted(set(compress(queries, ~known))):
         text = f"{len(unjudged)} queries without judgements are left out, such as"
         warn_user(f"{os.fspath(run)}: {text} {quoted(unjudged[0])}.")

@@ -146,15 +146,15 @@ def compare_scores(
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
     warn_of_repeats(docid, queries)
-    vectors, runs = dict[int, Any](), dict[int, Run]()
-    for place, (key, source) in enumerate(scores.items()):
+    vectors, runs = dict[str, Any](), dict[str, Run]()
+    for key, source in scores.items():
         with found_in(f"scores[{key!r}]: "):
             source = opened(source, X)
             if isinstance(source, Run):
-                runs[place] = source
+                runs[key] = source
             else:
                 values = predicted(source, X, qid, group)
-                vectors[place] = check_scores(values, n, unretrieved=True)
+                vectors[key] = check_scores(values, n, unretrieved=True)
     if runs:
         queries, extended, of_runs = add_retrieved(queries, runs, docid)
         named = {JUDGED: np.ones(n), **(labels or {})}
@@ -168,7 +168,7 @@ def compare_scores(
         decisive = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
     documents = Documents.checked(X, queries=queries, **data)
     _check_measures(decisive, documents)
-    cube = np.array([[vectors[place]] for place in range(len(scores))])
+    cube = np.array([[vectors[key]] for key in scores])
     parts = {"test": QueryValues.of_scores(measures, [(1, documents, cube)])}
     unknown = np.full((len(scores), 1, 1), np.nan)
     names = list(map(str, measures))
@@ -340,7 +340,7 @@ def _values_by_part(
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
     """Return a ranker to train, or the scores of one that is judged as it is."""
-    if hasattr(ranker, "fit") and not isinstance(ranker, type):
+    if hasattr(ranker, "fit"):
         return ranker
     if isinstance(ranker, str):
         frame = as_frame(data.X, "X")

@@ -92,16 +92,9 @@ def _values(measures: Sequence[Measure], documents: Documents, scores: Cube) -> 
     shape, values = (*scores.shape[:2], n_queries), dict[str, Cube]()
     for measure in map(of_y, measures):
         people = cube(replace(measure, label=PEOPLE)) if judged.any() else np.full(shape, np.nan)
-        values |= {
-            str(measure): people,
-            by_judge(str(measure)): cube(replace(measure, label=JUDGE)),
-        }
+        judge = cube(replace(measure, label=JUDGE))
+        values |= {str(measure): people, f"{measure}[{JUDGE}]": judge}
     return values | {PEOPLE: np.broadcast_to(judged.astype(np.float64), shape)}
-
-
-def by_judge(measure: str) -> str:
-    """Return the name of a measure by the judge's labels."""
-    return f"{measure}[{JUDGE}]"
 
 
 def figures(
@@ -113,7 +106,7 @@ def figures(
     if scores.judged is None:
         tests = compared(cube.mean(axis=1), reference)
     else:
-        judge = scores.by_query(by_judge(measure)).mean(axis=1)
+        judge = scores.by_query(f"{measure}[{JUDGE}]").mean(axis=1)
         people = JudgedValues(every.mean(axis=1), judge, scores.judged)
         tests = compared_with_judge(people, reference)
     n_rankers, n_seeds, n_queries = cube.shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -162,14 +162,11 @@ class Dataset:
 
     def _splits(self, folds: Any) -> list[Fold]:
         """Return the folds that a number, a splitter or rows give, checked."""
-        if isinstance(folds, str) or not (hasattr(folds, "split") or isinstance(folds, Iterable)):
-            n_queries = self.queries.n_queries
-            folds = LetorFolds(check_number(folds, "folds", 3, n_queries, integer=True))
+        if isinstance(folds, int | np.integer):
+            most = self.queries.n_queries
+            folds = LetorFolds(check_number(folds, "folds", 3, most, integer=True))
         if hasattr(folds, "split"):
             folds = folds.split(self.X, self.y, self.qid)
-        folds = list(folds)
-        if len(folds) == 0:
-            raise ArgumentError("folds", "must hold at least one fold", "none")
         return [_check_fold(fold, self.queries, f"folds[{i}]") for i, fold in enumerate(folds)]
 
 

@@ -243,8 +243,8 @@ def _labels(qrels: StrPath) -> dict[tuple[str, str], float]:
 
 
 def add_retrieved(
-    queries: Queries, runs: Mapping[int, Run], docid: Any
-) -> tuple[Queries, Callable[..., Vector], dict[int, Vector]]:
+    queries: Queries, runs: Mapping[str, Run], docid: Any
+) -> tuple[Queries, Callable[..., Vector], dict[str, Vector]]:
     """Add rows, behind the others, for documents that only runs have.
 
     Returns all queries; a function that makes a column as long, by NaN in queries where it has NaN,

@@ -115,8 +115,7 @@ def mine(scores: Any, labels: Any, sigma: float) -> Any:
     ("changed", "message"),
     [
         ({"ranker": GBRanker(init="zero")}, "ranker must be a GBRanker without init"),
-        ({"results": "trials.json"}, "unknown argument 'results'. Known: categorical"),
-        ({"folds": "4"}, "folds must be an integer"),
+        ({"results": "trials.json"}, "unexpected keyword argument 'results'"),
         ({"folds": [(np.arange(200), np.arange(200, 300), np.arange(300, 400))]}, "pairs of rows"),
         ({"study": optuna.create_study()}, "study must maximize"),
         ({"ranker": ranker_like(num_leaves=1)}, "num_leaves must be"),
