@@ -64,6 +64,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("folds[0]", "Dataset('a', X, y, qid, [(range(10), range(10, 20), [20, 20])])"),
         ("folds[0]", "Dataset('a', X, y, qid, [(range(10), range(10, 20), [-1])])"),
         ("folds", "Dataset('a', X, y, qid, 2)"),
+        ("datasets", "compare_rankers({'a': 'ranknet'}, [Dataset('a', X, y, qid, 3)] * 2)"),
         ("objective", "cross_validate_rankers({'a': 'nonsense'}, X, y, qid)"),
         ("undefined on every query", "cross_validate_rankers({'a': 'ranknet'}, X, y * 0, qid)"),
         ("seeds", "cross_validated(seeds=-1)"),

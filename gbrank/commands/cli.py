@@ -59,9 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     flags, kinds = dict[str, str](), set[type[Warning]]()
 
-    def show(text: object, kind: type[Warning], *_: object) -> None:
-        kinds.add(kind)
-        _say(f"warning: {text}")
+    def show(message: object, category: type[Warning], *_: Any, **__: Any) -> None:
+        kinds.add(category)
+        _say(f"warning: {message}")
 
     try:
         for stream in (sys.stdout, sys.stderr):

@@ -107,8 +107,10 @@ class Reader:
         features = schema.names or []
         numbers = {*features, self.label} - {*schema.texts}
         table = read_table(path, lambda name: name not in numbers)
+        if lacks := [name for name in features if name not in table]:
+            raise ValueError(f"{path}: must have all features of the model; it lacks {lacks}.")
         qid = as_ids(table[self.qid]) if self.qid in table else None
-        return table, qid, dict(table.drop(columns=features, errors="ignore")), []
+        return table[features], qid, dict(table.drop(columns=features)), []
 
     def _is_table(self, path: str, schema: Schema | None) -> bool:
         """Return whether a file is a table, and not a LETOR file; refuse the other's options."""

@@ -87,7 +87,7 @@ def predict(
     if format == "trec":
         if qid is None:
             raise ArgumentError("qid", f"must name a column of {file}", repr(reader.qid))
-        if docid not in (None, *columns):
+        if docid is not None and docid not in columns:
             raise unknown_name("column (docid)", docid, columns)
         names = names_in_comments(comments, qid.tolist()) if docid is None else columns[docid]
         lines = run_lines(scores, qid, list(names), run_name)

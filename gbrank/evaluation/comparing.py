@@ -18,6 +18,7 @@ from gbrank.common.checks import (
     check_number,
     check_scores,
     quoted,
+    refuse_twice,
 )
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents
@@ -284,6 +285,7 @@ def compare_rankers(
         for number, part, rows in data.judged_parts():
             with found_in(f"{data.name}, {part} of fold {number}: "):
                 _check_measures(resolved, data.rows(rows))
+    refuse_twice("datasets", [data.name for data in datasets])
     baseline = _check_names(rankers, "rankers", baseline, difference)
     if not isinstance(seeds, Sequence):
         seeds = range(check_number(seeds, "seeds", 1, integer=True))

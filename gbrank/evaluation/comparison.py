@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -17,14 +16,7 @@ from gbrank.common.checks import check_choice
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
-from gbrank.evaluation.statistics import (
-    JudgedValues,
-    compared,
-    compared_with_judge,
-    holm,
-    queries_needed_for,
-    smallest_difference,
-)
+from gbrank.evaluation.statistics import JudgedValues, compared, compared_with_judge, holm
 from gbrank.evaluation.summary import NOTE, Row, as_table, as_text
 from gbrank.measures.judges import JUDGE, PEOPLE, of_y, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -113,7 +105,7 @@ def figures(
     deviation = np.full(n_rankers, np.nan)
     if n_seeds > 1 and n_queries:
         deviation = cube.mean(axis=2).std(axis=1, ddof=1)
-    errors = list(zip(tests.error.tolist(), tests.freedom.tolist(), strict=True))
+    smallest, needed = tests.power(n_queries, asked)
     return {
         "n_queries": np.full(n_rankers, n_queries),
         "n_skipped": np.full(n_rankers, every.shape[2] - n_queries),
@@ -121,10 +113,8 @@ def figures(
         "seed_deviation": deviation,
         "p_randomisation": holm(tests.p_randomisation),
         "p_t": holm(tests.p_t),
-        "smallest": np.array([smallest_difference(*pair) for pair in errors]),
-        "n_needed": np.array(
-            [queries_needed_for(asked, error * math.sqrt(n_queries)) for error, _ in errors]
-        ),
+        "smallest": smallest,
+        "n_needed": needed,
         "n_worth": tests.worth,
     }
 

@@ -53,7 +53,7 @@ class FitScores(NamedTuple):
 def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[FitScores]:
     """Train in several processes, after a trial of each ranker: none fails late."""
     processes = usable_threads(check_jobs(n_jobs))
-    for fit in {(id(fit.data), fit.name): fit for fit in fits}.values():
+    for fit in {(fit.data.name, fit.name): fit for fit in fits}.values():
         try_ranker(fit)
     if processes == 1:
         results = map(run, fits)

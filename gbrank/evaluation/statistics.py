@@ -55,6 +55,13 @@ class Comparisons(NamedTuple):
     freedom: Vector
     worth: Vector  # how many queries of people the judge is worth to the difference
 
+    def power(self, n_queries: int, asked: float) -> tuple[Vector, Vector]:
+        """Return the differences that so many queries tell, and how many tell the one asked for."""
+        errors = self.error.tolist()
+        smallest = list(map(smallest_difference, errors, self.freedom.tolist()))
+        needed = [queries_needed_for(asked, error * math.sqrt(n_queries)) for error in errors]
+        return np.array(smallest), np.array(needed)
+
 
 def common_queries(values: Matrix) -> Matrix:
     """Return the values, a row for each ranker, of the queries that have one for all."""

@@ -115,7 +115,7 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
         ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
         ("train index.csv", "got ''. An index that was written to a file has none."),
         ("train bad.parquet", "bad.parquet: Could not open Parquet"),
-        ("predict other.csv --model m", "must have the columns of fit, in any order: it lacks ["),
+        ("predict other.csv --model m", "all features of the model; it lacks ['a', 'b', 'c', 'd'"),
         ("predict t.csv --model l", "t.csv: expected LETOR format, since the model's features"),
         ("predict scored.csv --model m --output s.csv", "must not have a column 'score'"),
         ("predict t.csv --model m --format trec", "--qid must name a column of t.csv, got 'qid'"),

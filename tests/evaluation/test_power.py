@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from gbrank import how_many_queries
-from gbrank.evaluation.power import queries_needed_for, smallest_difference
+from gbrank.evaluation.statistics import queries_needed_for, smallest_difference
 
 
 @pytest.mark.parametrize("kind", ["normal", "skewed", "mostly zero"])

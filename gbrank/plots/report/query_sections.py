@@ -14,14 +14,7 @@ from scipy import stats
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
 from gbrank.data.documents import take_rows
-from gbrank.evaluation.statistics import (
-    Means,
-    common_queries,
-    means,
-    power_sentence,
-    queries_needed_for,
-    smallest_difference,
-)
+from gbrank.evaluation.statistics import Means, common_queries, means, power_sentence
 from gbrank.fit.explanations import N_REASONS
 from gbrank.plots.predictions import draw_queries
 from gbrank.plots.report.html_page import (
@@ -111,10 +104,9 @@ def changes(judged: ReportData) -> Section | None:
 
 def _power(judged: ReportData) -> str:
     """Return in a sentence which difference these queries tell."""
-    tested, n = judged.compared[judged.measure], judged.n_counted(judged.measure)
-    error, freedom = float(tested.error[0]), float(tested.freedom[0])
-    needed = queries_needed_for(ASKED, error * n**0.5)
-    return power_sentence(n, smallest_difference(error, freedom), needed, ASKED)
+    n = judged.n_counted(judged.measure)
+    smallest, needed = judged.compared[judged.measure].power(n, ASKED)
+    return power_sentence(n, smallest[0], needed[0], ASKED)
 
 
 def _both_orders(judged: ReportData) -> list[Block]:
