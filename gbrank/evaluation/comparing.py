@@ -341,24 +341,19 @@ def _values_by_part(
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
-    """Return a ranker to train, or the scores of one that is judged as it is."""
+    """Return a ranker to train, with default parameters if by name, or scores that are judged."""
     if hasattr(ranker, "fit"):
         return ranker
     if isinstance(ranker, str):
         frame = as_frame(data.X, "X")
         is_column = frame is not None and ranker in frame.columns
         if not is_column and not Path(ranker).exists():
-            return _as_it_comes(ranker)
+            if ranker in OTHERS:
+                kind, params = OTHERS[ranker]
+                return getattr(needed(ranker), kind)(**params)
+            return GBRanker(get_objective(ranker))  # an object: other processes may lack the name
     with found_in(f"rankers[{name!r}]: "):
         return scores_from(ranker, data.X, qid=data.qid, docid=data.docid)
-
-
-def _as_it_comes(name: str) -> Any:
-    """Return a library's own ranker, or a GBRanker with an objective, with default parameters."""
-    if name in OTHERS:
-        kind, params = OTHERS[name]
-        return getattr(needed(name), kind)(**params)
-    return GBRanker(get_objective(name))  # an object: other processes may not know the name
 
 
 def _check_names(values: object, argument: str, baseline: str | None, difference: float) -> str:

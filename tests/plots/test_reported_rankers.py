@@ -85,11 +85,12 @@ def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     command = ["report", data, "--model", str(tmp_path / "model"), "--html", where]
     assert main(command) == 1
     assert "--unjudged" in capsys.readouterr().err
-    assert main([*command, "--unjudged", "drop"]) == 0
+    judged = [*command, "--unjudged", "drop"]
+    assert main(judged) == 0
     assert Page(Path(where)).table("data", "data")["documents"] == ["459"]
-    assert main([*command, "--docid", "url"]) == 1
+    assert main([*judged, "--docid", "url"]) == 1
     assert "unknown column (docid) 'url'" in capsys.readouterr().err
-    assert main([*command, "--against", str(tmp_path / "model")]) == 1
+    assert main([*judged, "--against", str(tmp_path / "model")]) == 1
     assert "names must be two texts that differ" in capsys.readouterr().err
     assert main([*command[:-1], f"{tmp_path}/no/report.html"]) == 1
     assert "--html must be in a folder that exists" in capsys.readouterr().err
