@@ -38,7 +38,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Data frames in parts": [
         ("frame", "split_frame(X)"),
         ("frame", "split_frame(duckdb.sql('select 1 as label, 1 as qid'))"),
-        ("frame", "split_frame(pd.DataFrame({'label': y, 'qid': qid}))"),
         ("drop", "split_frame(frame, drop='size')"),
         ("drop", "split_frame(frame.assign(label=y, qid=qid), drop=['no'])"),
         ("unjudged", "split_frame(frame.assign(label=y, qid=qid), unjudged='keep')"),
@@ -46,9 +45,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("label", "split_frame(frame.assign(qid=qid), label='colour')"),
         ("label", "split_frame(frame.assign(label=-2), qid='size', unjudged='drop')"),
         ("label", "split_frame(frame.assign(label=-1), qid='size')"),
-        ("label", "split_frame(frame.assign(label=-1), qid='size', unjudged='drop')"),
-        ("as label and as drop", "split_frame(frame, label='size', qid='colour', drop=['size'])"),
-        ("qid", "split_frame(frame.assign(label=y, qid=None))"),
     ],
     "Queries": [
         *(("qid", f"Queries.from_qid({ids})") for ids in ("'text'", "[0, [1]]", "{'a': 1}")),
@@ -86,7 +82,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "trained.predict(damaged())"),
         ("X", "trained.predict(pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)))"),
         ("X", "GBRanker().fit(X[:0], y[:0], qid=qid[:0])"),
-        ("X", "GBRanker().fit(pd.DataFrame({'': y}), y, qid=qid)"),
         ("X", "GBRanker().fit(X + np.inf, y, qid=qid)"),
         ("X", "GBRanker().fit(X + 1j, y, qid=qid)"),
         ("X", "GBRanker().fit(np.ma.masked_less(X, 0), y, qid=qid)"),

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import refuse_masked, shortened
 
 BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
-BOOSTERS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
-DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
-TABLE = "must be an array, a sparse matrix or a data frame"
-
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
 
 
@@ -35,46 +30,26 @@ def counted_from(X: Any) -> int:
 
 def check_matrix(X: Any) -> Features:
     """Return features in two dimensions as real numbers, in single precision where they are."""
-    refuse_mappings(X)
     refuse_masked(X, "X", "fill it with NaN, which is missing")
-    if sp.issparse(X):
-        return _check_sparse(X)
-    matrix = np.asarray(X)
+    matrix = X if sp.issparse(X) else np.asarray(X)
     refuse_empty(matrix.shape)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         matrix = _converted(matrix)
-    return matrix.astype(np.float32 if matrix.dtype == np.float32 else np.float64, copy=False)
+    dtype = np.float32 if matrix.dtype == np.float32 else np.float64
+    return _as_csr(matrix, dtype) if sp.issparse(X) else matrix.astype(dtype, copy=False)
 
 
-def _converted(matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """Return an array as numbers in two dimensions, or scikit-learn's word on why not."""
+def _converted(matrix: Features) -> Features:
+    """Return features as numbers in two dimensions, or scikit-learn's word on why not."""
     from sklearn import config_context  # takes long to import, and a service has none
     from sklearn.utils import check_array
 
     try:
         with config_context(assume_finite=True):  # NaN is missing
-            return np.asarray(check_array(matrix, input_name="X"))
+            return check_array(matrix, accept_sparse=True, input_name="X")
     except (ValueError, TypeError) as error:
         text = f"X must hold numbers in two dimensions: {shortened(str(error), 300)}"
         raise type(error)(text) from None
-
-
-def refuse_data_set(X: object, argument: str = "X") -> None:
-    """Refuse a data set of a booster, which no array can be made of."""
-    library = BOOSTERS.get(type(X).__module__.partition(".")[0])
-    if library is not None and type(X).__name__ in DATA_SETS:
-        hint = (
-            " Pass its features as X, its labels as y, its queries as qid= or group=. In the "
-            "library's own train(), take lightgbm_fobj or xgboost_obj."
-        )
-        raise ArgumentTypeError(argument, TABLE, f"{library}'s {type(X).__name__}", hint)
-
-
-def refuse_mappings(X: object) -> None:
-    """Refuse rows, or columns, as mappings."""
-    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
-        hint = " Pass pandas.DataFrame(X); a ranker's predictor() takes a list of mappings."
-        raise ArgumentTypeError("X", TABLE, "mappings", hint)
 
 
 def refuse_empty(shape: tuple[int, ...]) -> None:
@@ -85,19 +60,12 @@ def refuse_empty(shape: tuple[int, ...]) -> None:
         raise ArgumentError("X", demand, f"{got} while a minimum of 1 is required")
 
 
-def _check_sparse(X: Any) -> Features:
+def _as_csr(X: Features, dtype: type[np.floating[Any]]) -> Features:
     """Return a sparse matrix as CSR, each entry once: compiled code trusts its indices."""
-    if X.ndim != 2:
-        raise ArgumentError("X", "must have two dimensions", f"shape {X.shape}")
-    refuse_empty(X.shape)
-    if X.dtype.kind not in "biuf":
-        raise ArgumentError("X", "must hold real numbers", f"dtype {X.dtype}")
     if hasattr(X, "check_format"):
         with found_in(f"X is a damaged {X.format.upper()} matrix: "):
             X.check_format(full_check=True)
-    matrix = sp.csr_matrix(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-    # Made anew, since SciPy's flags on the order of entries may be outdated.
-    matrix = sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    matrix = sp.csr_matrix(X, dtype=dtype)  # without flags on the order of entries
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()

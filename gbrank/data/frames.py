@@ -1,29 +1,33 @@
-"""Data frames of any library: taken as they are, and split into features, labels and queries."""
+"""Data frames of any library: their columns as numbers, and their features, labels and queries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_choice,
     check_vector,
-    listed,
     quoted,
     refuse_text,
     refuse_where,
     unknown_name,
 )
 from gbrank.common.on_use import nw
+from gbrank.data.feature_matrix import refuse_empty
 from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
+DEMAND = "X must hold the types of fit, numbers"
 
 
 def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
@@ -38,6 +42,116 @@ def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
         got, hint = f"a {type(data).__name__}", f" Pass the result of {ways}."
         raise ArgumentTypeError(argument, "must be in memory", got, hint)
     return None
+
+
+class FeatureTable:
+    """The columns of a data frame, by name; those of pandas without narwhals where time counts."""
+
+    def __init__(self, frame: Any) -> None:
+        self._native = frame  # of pandas, or of narwhals
+        self._pandas = not isinstance(frame, nw.DataFrame)
+        self.names = [str(name) for name in frame.columns]
+        self.shape: tuple[int, int] = frame.shape
+        refuse_empty(self.shape)
+        if len(set(self.names)) < len(self.names):
+            twice = max(self.names, key=self.names.count)
+            same = " and ".join(repr(name) for name in frame.columns if str(name) == twice)
+            demand = "must have a name of its own for each column, which are taken as text"
+            raise ArgumentError("X", demand, same)
+
+    @cached_property
+    def _frame(self) -> nw.DataFrame[Any]:
+        return nw.from_native(self._native, eager_only=True)
+
+    @cached_property
+    def _types(self) -> list[np.dtype[Any] | None]:
+        """NumPy's types of the columns of a pandas frame; None where they are no numbers."""
+        return [_numpy_type(dtype) for dtype in self._native.dtypes.tolist()]
+
+    @property
+    def others(self) -> list[int]:
+        """The columns whose type is none of numbers."""
+        if self._pandas:
+            return [place for place, dtype in enumerate(self._types) if dtype is None]
+        types = enumerate(self._frame.schema.values())
+        return [place for place, dtype in types if not is_numeric(dtype)]
+
+    def column(self, place: int) -> nw.Series[Any]:
+        """Return a column."""
+        return self._frame[:, place]
+
+    def values(self, place: int) -> list[Any]:
+        """Return the values of a column."""
+        if not self._pandas:
+            return self.column(place).to_list()
+        column = self._native.iloc[:, place]
+        codes = getattr(column.array, "codes", None)
+        if codes is None:
+            return list(column.tolist())
+        categories = [*column.array.categories, None]  # the last one is that of code -1
+        return [categories[code] for code in codes.tolist()]
+
+    def take(self, places: list[int]) -> Any:
+        """Return a data frame of some columns."""
+        return self._frame[:, places].to_native()
+
+    def matrix(self, places: list[int], codes: Mapping[int, Vector]) -> NDArray[Any]:
+        """Return the columns at these places as numbers, but the codes for some of them."""
+        columns = {places[position]: values for position, values in codes.items()}
+        for place in set(self.others).intersection(places) - columns.keys():
+            columns[place] = as_numbers(self.column(place), DEMAND)
+        block = (
+            self._pandas_block(places, columns) if self._pandas else self._block(places, columns)
+        )
+        single = block.dtype == np.float32
+        return np.require(block, np.float32 if single else np.float64, ["C", "W"])
+
+    def _pandas_block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+        frame = self._native
+        if columns:
+            frame = frame.copy(deep=False)
+            for place, values in columns.items():
+                frame.isetitem(place, values)
+        if places != [*range(len(self.names))]:
+            frame = frame.take(places, axis=1)
+        types = {columns[i].dtype if i in columns else self._types[i] for i in places}
+        dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
+        block: NDArray[Any] = frame.to_numpy(dtype=dtype, na_value=np.nan)
+        return block
+
+    def _block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+        frame = self._frame.with_columns(
+            nw.new_series(self.names[place], values, backend=self._frame.implementation)
+            for place, values in columns.items()
+        )
+        frame = frame if places == [*range(len(self.names))] else frame[:, places]
+        block: NDArray[Any] = np.empty(0, object)
+        with suppress(Exception):  # of integers that NumPy has no like of
+            block = frame.to_numpy()
+        if block.dtype.kind in "biuf":
+            return block
+        # NumPy has no missing truth values.
+        return np.column_stack([as_numbers(column, DEMAND) for column in frame.iter_columns()])
+
+
+def feature_table(X: Any) -> FeatureTable | None:
+    """Return the columns of a data frame, but for a stored index; None of anything else."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return None
+    frame = X if nw.dependencies.is_pandas_dataframe(X) else as_frame(X, "X")
+    if frame is None:
+        return None
+    features = [name for name in frame.columns if not is_stored_index(name)]
+    return FeatureTable(frame if len(features) == len(frame.columns) else frame[features])
+
+
+def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
+    """Return NumPy's type of the numbers in a column of pandas; None where there are none."""
+    if hasattr(dtype, "fill_value"):
+        hint = " Pass X.sparse.to_coo() in fit and predict, or X.sparse.to_dense()."
+        raise ArgumentError("X", "must not have sparse pandas columns", f"{dtype}", hint)
+    numbers = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
+    return numbers if numbers is not None and numbers.kind in "biuf" else None
 
 
 def split_frame(
@@ -97,53 +211,27 @@ def split_and_mask(
     data = as_frame(frame, "frame")
     if data is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
-    index = _pandas_index(getattr(frame, "schema", None))
-    features = _feature_names(data.columns, label, qid, drop, index)
+    refuse_text(drop, "drop")
+    for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
+        if name not in data.columns:
+            raise unknown_name(f"column ({argument})", str(name), map(str, data.columns))
+    described = getattr(getattr(frame, "schema", None), "pandas_metadata", None) or {}
+    index = [name for name in described.get("index_columns", ()) if isinstance(name, str)]
+    no_features = {label, qid, *drop, *index}
+    features = [
+        place  # names may be no texts
+        for place, name in enumerate(data.columns)
+        if name not in no_features and not is_stored_index(name)
+    ]
     ids, labelled = (data[:, data.columns.index(name)] for name in (qid, label))
-    nulls = ids.is_null().arg_true()
-    if len(nulls):
-        row = int(nulls[0])
-        raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
     y, kept = judged(as_numbers(labelled, "label must name a column of numbers"), unjudged)
-    X = data[:, [data.columns.index(name) for name in features]]  # names may be no texts
+    X = data[:, features]
     return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, as_ids(ids)[kept], kept
 
 
 def is_stored_index(name: object) -> bool:
     """Return whether Arrow has named a column so, for an index of pandas without a name."""
     return isinstance(name, str) and name[:2] == "__" and bool(PANDAS_INDEX.fullmatch(name))
-
-
-def _pandas_index(schema: object) -> set[str]:
-    """Return the columns that were the index of a pandas frame, of the schema of an Arrow table."""
-    try:
-        described = getattr(schema, "pandas_metadata", None)
-    except ValueError:  # no JSON
-        return set()
-    if not isinstance(described, dict):
-        return set()
-    return {name for name in described.get("index_columns", ()) if isinstance(name, str)}
-
-
-def _feature_names(
-    columns: Sequence[str], label: str, qid: str, drop: Sequence[str], index: Collection[str]
-) -> list[str]:
-    """Return the columns that are features, after a check of the others' names."""
-    refuse_text(drop, "drop")
-    roles: dict[str, str] = {}
-    for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
-        if name not in columns:
-            raise unknown_name(f"column ({argument})", str(name), map(str, columns))
-        if name in roles:
-            raise ValueError(
-                f"a column must have one part, got {name!r} as {roles[name]} and as {argument}."
-            )
-        roles[name] = argument
-    others = {*roles, *index}
-    features = [name for name in columns if name not in others and not is_stored_index(name)]
-    if not features:
-        raise ValueError(f"frame must have a column for features, got only {listed(columns)}.")
-    return features
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -159,8 +247,6 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
         got = f"{values[row]:g} in row {row} ({missing.sum()} such rows)"
         hint = ' If nobody has judged them: unjudged="drop" or "irrelevant".'
         raise ArgumentError("label", "must be at least 0", got, hint)
-    if missing.all():
-        raise ValueError("label must be known for a row, but nobody has judged any.")
     return values[~missing], ~missing
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -15,14 +16,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import (
-    check_number,
-    listed,
-    quoted,
-    refuse_text,
-    shortened,
-    unknown_name,
-)
+from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
 from gbrank.common.on_use import nw
 from gbrank.common.plain import plain
 from gbrank.data.feature_matrix import (
@@ -32,10 +26,8 @@ from gbrank.data.feature_matrix import (
     counted_from,
     refuse_empty,
     refuse_infinite,
-    refuse_mappings,
 )
-from gbrank.data.feature_table import FeatureTable, feature_table
-from gbrank.data.frames import as_numbers, has_no_value, is_numeric
+from gbrank.data.frames import FeatureTable, as_numbers, feature_table, has_no_value, is_numeric
 from gbrank.data.ids import is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
@@ -78,13 +70,11 @@ class Schema:
         refuse_text(places, "categorical_feature")
         table = feature_table(X)
         names = None if table is None else table.names
-        n_features = check_matrix(X).shape[1] if table is None else len(table.names)
+        n_features = int((check_matrix(X) if table is None else table).shape[1])
         asked = set(column_places(places, "categorical_feature", names, n_features))
         categories, empty = {}, []
-        special = (
-            {place: table.column(place) for place in asked.union(table.others)} if table else {}
-        )
-        for place, column in sorted(special.items()):
+        columns = {i: table.column(i) for i in asked.union(table.others)} if table else {}
+        for place, column in sorted(columns.items()):
             if has_no_value(column):
                 empty.append(place)
             if is_numeric(column.dtype):
@@ -101,10 +91,7 @@ class Schema:
     def restored(cls, saved: dict[str, Any]) -> Schema:
         """Return the schema in a saved model."""
         categories = {int(key): values for key, values in saved["categories"].items()}
-        schema = cls(**{**saved, "categories": categories})
-        for position in (*schema.categorical, *categories, *schema.empty):
-            check_number(position, "a column", 0, schema.n_features - 1, integer=True)
-        return schema
+        return cls(**{**saved, "categories": categories})
 
     @classmethod
     def union(cls, schemas: Sequence[Schema]) -> Schema:
@@ -112,32 +99,34 @@ class Schema:
         first = schemas[0]
         for part in schemas:
             if (part.n_features, part.names) != (first.n_features, first.names):
-                columns = [
-                    f"{each.names or f'{each.n_features} columns'}" for each in (first, part)
-                ]
                 demand = "must have the same columns in all partitions"
-                raise ArgumentError("X", demand, shortened(" and ".join(columns), 300))
+                both = f"{listed(first.feature_names)} and {listed(part.feature_names)}"
+                raise ArgumentError("X", demand, both)
         categorical, categories = [], {}
-        for place in sorted({place for part in schemas for place in part.categorical}):
-            kind = _kind_of_column(schemas, place)
-            if kind != "numbers":
+        for place in sorted({*chain.from_iterable(part.categorical for part in schemas)}):
+            parts = [part for part in schemas if place not in part.empty] or schemas[:1]
+            kinds = sorted({part._kind_of(place) for part in parts})
+            if len(kinds) > 1:
+                got = f"{' and '.join(kinds)} in column {first._name(place)!r}"
+                raise ArgumentError("X", "must hold the same types in all partitions", got)
+            if kinds != ["numbers"]:
                 categorical.append(place)
-            if kind == "categories":
-                known = [value for part in schemas for value in part.categories.get(place, ())]
-                categories[place] = _sorted(set(known))
+            if kinds == ["categories"]:
+                known = chain.from_iterable(part.categories[place] for part in parts)
+                categories[place] = _sorted({*known})
         return replace(first, categorical=categorical, categories=categories, empty=[])
 
     def transform(self, X: Any) -> Features:
         """Return X as a float array, or as a CSR matrix if it is sparse."""
         table = feature_table(X)
-        if table is not None:
-            places = self._places(table)
-            codes = {
-                position: _codes(table.values(places[position]), self._name(position), known)
-                for position, known in self._codes_of.items()
-            }
-            return self._checked(table.matrix(places, codes))
-        return self._checked(check_matrix(X)) if not self.categories else self._of_objects(X)
+        if table is None:
+            return self._checked(self._of_objects(X) if self.categories else check_matrix(X))
+        places = self._places(table)
+        codes = {
+            position: _codes(table.values(places[position]), self._name(position), known)
+            for position, known in self._codes_of.items()
+        }
+        return self._checked(table.matrix(places, codes))
 
     def in_order(self, X: Any) -> Any:
         """Return a data frame with the columns of fit, as there; anything else as it is."""
@@ -152,25 +141,18 @@ class Schema:
             columns = [[row[name] for row in rows] for name in self.names]
         except KeyError:
             texts = [{str(key): value for key, value in row.items()} for row in rows]
-            for name in self.names:
-                for place, row in enumerate(texts):
-                    if name not in row:
-                        demand = (
-                            f"must have {quoted(name)} in every mapping, None where it is missing"
-                        )
-                        raise ArgumentError("X", f"{demand}; row {place} lacks it") from None
-            columns = [[row[name] for row in texts] for name in self.names]
-        return self._of_columns(columns)
+            for place, row in enumerate(texts):
+                if lacking := sorted(set(self.names) - row.keys()):
+                    demand = f"must have {quoted(lacking[0])} in every mapping, None where it is"
+                    raise ArgumentError("X", f"{demand} missing; row {place} lacks it") from None
+            return self.of_rows(texts)
+        return self._checked(self._of_columns(columns))
 
     def _of_objects(self, X: Any) -> Features:
         """Return an array of objects, some of them categories, as numbers."""
-        refuse_mappings(X)
-        if sp.issparse(X) or getattr(X, "dtype", np.dtype(object)).kind not in "OU":
-            demand = "must be a data frame, as in fit, whose categories have no numbers"
-            raise ArgumentError("X", demand, type(X).__name__)
         values = np.array(X, dtype=object)
         refuse_empty(values.shape)
-        if values.shape != (len(values), self.n_features):
+        if values.ndim != 2 or values.shape[1] != self.n_features:
             demand = f"must have {self.n_features} columns, as in fit"
             raise ArgumentError("X", demand, f"shape {values.shape}")
         return self._of_columns(values.T.tolist())
@@ -183,7 +165,7 @@ class Schema:
             else _numbers(values, self._name(position))
             for position, values in enumerate(columns)
         ]
-        return self._checked(np.array(numbers, np.float64).T.copy())
+        return np.array(numbers, np.float64).T.copy()
 
     def _checked(self, matrix: Features) -> Features:
         """Refuse another number of columns, infinite values, and codes of no category."""
@@ -203,14 +185,18 @@ class Schema:
             return [*range(len(table.names))]
         place_of = {name: place for place, name in enumerate(table.names)}
         if missing := [name for name in self.names if name not in place_of]:
-            others = [name for name in table.names if name not in set(self.names)]
-            problem = f"it lacks {listed(missing)}"
-            problem += f" and it has {listed(others)} besides" if others else ""
+            problem = f"it lacks {listed(missing)}, and has {listed(table.names)}"
             raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
         return [place_of[name] for name in self.names]
 
     def _name(self, position: int) -> str:
         return str(position) if self.names is None else self.names[position]
+
+    def _kind_of(self, position: int) -> str:
+        """Return what a column holds."""
+        if position in self.categories:
+            return "categories"
+        return "codes" if position in self.categorical else "numbers"
 
     @cached_property
     def _codes_of(self) -> dict[int, dict[Any, int]]:
@@ -221,27 +207,8 @@ class Schema:
         }
 
 
-def _kind_of_column(schemas: Sequence[Schema], position: int) -> str:
-    """Return what a column holds in the parts that have a value in it, or might hold in all."""
-
-    def kind(part: Schema) -> str:
-        if position in part.categories:
-            return "categories"
-        return "codes" if position in part.categorical else "numbers"
-
-    kinds = {kind(part) for part in schemas if position not in part.empty}
-    kinds = kinds or {min(map(kind, schemas))}  # "categories" is first
-    if len(kinds) > 1:
-        name = (schemas[0].names or {position: position})[position]
-        got = f"{' and '.join(sorted(kinds))} in column {name!r}"
-        raise ArgumentError("X", "must hold the same types in all partitions", got)
-    return kinds.pop()
-
-
 def _known_categories(column: nw.Series[Any]) -> list[Any]:
     """Return the categories in a column, in the order of their codes."""
-    if column.dtype.is_temporal() and not has_no_value(column):
-        as_numbers(column, "X must hold numbers, booleans or categories")
     values = [plain(value) for value in _distinct(column.to_list()) if not is_missing(value)]
     for value in values:
         if not isinstance(value, str | int | float | bool):

@@ -9,8 +9,8 @@ from gbrank.common.argument_error import found_in
 from gbrank.common.checks import queries_needed, quoted
 from gbrank.common.collective import all_any
 from gbrank.data.documents import VALIDATION, Documents, Labels
-from gbrank.data.feature_matrix import check_matrix, refuse_data_set
-from gbrank.data.feature_table import feature_table
+from gbrank.data.feature_matrix import check_matrix
+from gbrank.data.frames import feature_table
 from gbrank.data.queries import Queries
 
 # Features as users give them: an array, a sparse matrix, a frame.
@@ -100,8 +100,7 @@ def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
     if not isinstance(eval_set, list):
         kind = type(eval_set).__name__
         raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
-    for place, pair in enumerate(eval_set):
-        refuse_data_set(pair, f"X in eval_set[{place}]")
+    for pair in eval_set:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
     if ("eval_qid" in lists) == ("eval_group" in lists):

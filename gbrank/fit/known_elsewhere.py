@@ -7,12 +7,16 @@ from typing import Any, TypeVar, cast
 
 from gbrank.common.checks import quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
-from gbrank.data.feature_matrix import BOOSTERS, refuse_data_set
 
 T = TypeVar("T", bound=type)
 M = TypeVar("M", bound=Callable[..., Any])
 
-LIBRARIES = {"ranklib": "RankLib", **BOOSTERS}
+LIBRARIES = {
+    "ranklib": "RankLib",
+    "lightgbm": "LightGBM",
+    "xgboost": "XGBoost",
+    "catboost": "CatBoost",
+}
 
 
 TABLE: list[dict[str, Any]] = WORDS["elsewhere"]
@@ -77,7 +81,6 @@ def explains_words(method: M) -> M:
         if not named.keys() <= set(known):
             owner = f"{type(self).__name__}.{method.__name__}"
             _refuse(owner, "argument", named, known, TypeError)
-        refuse_data_set(values[0] if values else named.get("X"))
         return method(self, *values, **named)
 
     return cast(M, explaining)

@@ -89,7 +89,6 @@ def part(values: list[Any], asked: Any = None, **kind: Any) -> Schema:
         ([part([None], ["w"]), part([3], ["w"])], [0], {}),
         ([part([3], ["w"]), part([None], ["w"])], [0], {}),
         ([part([None], dtype="category"), part([1.5])], [], {}),
-        ([part([NAN], ["w"]), part([None], ["w"])], [0], {0: []}),
     ],
 )
 def test_parts_without_a_value(

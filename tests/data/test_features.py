@@ -119,10 +119,19 @@ def test_mappings_and_objects() -> None:
         with pytest.raises(ValueError, match=message):
             schema.of_rows(wrong)
     for X in (rows, frame.to_dict("list")):
-        with pytest.raises(TypeError, match=r"X must be an array, .*predictor\(\)"):
+        with pytest.raises(ValueError, match="X must have 3 columns, as in fit, got shape"):
             schema.transform(X)
     with pytest.raises(ValueError, match=r"3 columns, as in fit, got shape \(1, 2\)"):
         schema.transform([["u", 1.0]])
+
+
+def test_arrays_where_there_were_categories() -> None:
+    """Numbers are categories of numbers only: codes are private."""
+    with pytest.raises(ValueError, match=r"'b' holds 0\.0 .*expected categories that are text"):
+        Schema.learn(GOOD).transform(np.zeros((2, 3)))
+    numbers = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical([5, 3])})
+    read_as = Schema.learn(numbers).transform(np.array([[1, 3], [2, 5.0]]))
+    assert_array_equal(read_as, [[1, 0], [2, 1]])
 
 
 DAMAGE = {

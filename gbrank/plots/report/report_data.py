@@ -16,7 +16,7 @@ from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.table import number_names
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.feature_matrix import Features, as_dense, check_matrix
-from gbrank.data.feature_table import feature_table
+from gbrank.data.frames import feature_table
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.lookup import by_rank
 from gbrank.data.schema import Schema
