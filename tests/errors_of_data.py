@@ -66,10 +66,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("qid", "GBRanker().fit(X, y)"),
         ("qid", "trained.score(X, y)"),
         ("qid", "next(QueryKFold(3).split(X))"),
-        ("qid", "next(QueryKFold(30).split(X, y, qid))"),
         ("X", "GBRanker().fit(sparse.csr_matrix(X * 1j), y, qid=qid)"),
         ("year", "Q.one_each(np.arange(100), 'year')"),
-        ("qid", "query_train_test_split(X[:5], qid=qid[:5])"),
     ],
     "Features": [
         ("X", "on_frame.predict({'size': 1, 'colour': ['red']})"),

@@ -27,8 +27,8 @@ from gbrank.common.checks import unknown_name
 from gbrank.common.warnings import warn_user
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
+from gbrank.data.lookup import count_repeated_rows, of_all
 from gbrank.data.queries import Queries
-from gbrank.data.repeats import count_repeated_rows, of_all
 from gbrank.datasets.text_files import written
 from gbrank.datasets.trec import judged_run, run_lines
 from gbrank.measures.measure import bind_to_rows

@@ -23,7 +23,6 @@ from gbrank.common.checks import (
 from gbrank.common.collective import all_any
 from gbrank.data.frames import as_frame
 from gbrank.data.labels import (
-    check_column_names,
     check_labels_by_name,
     find_label,
     is_judged,
@@ -79,7 +78,7 @@ class Documents:
         """Return documents whose columns are checked; labels that are columns of X leave it."""
         n, n_queries = queries.n_documents, queries.n_queries
         if not isinstance(labels, Mapping | None):
-            X, labels = split_columns(X, check_column_names(labels), "X")
+            X, labels = split_columns(X, labels)
         hints = {n_queries: " Weights of queries are query_weight."}
         in_order = queries.in_order(query_weight)
         return cls(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import one_column
-from gbrank.common.checks import refuse_masked, refuse_sparse
+from gbrank.common.checks import refuse_masked
 from gbrank.common.on_use import nw
 
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
@@ -27,7 +27,6 @@ def as_ids(qid: Any, name: str = "qid") -> NDArray[Any]:
         qid = _from_column(qid)
     if isinstance(qid, Sequence) and not isinstance(qid, str | bytes):
         return one_column(_from_sequence(qid))
-    refuse_sparse(qid, name)
     values = one_column(np.asarray(qid))
     return values.astype(object) if values.dtype.kind == "T" else values
 

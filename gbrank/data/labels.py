@@ -68,22 +68,18 @@ def check_column_names(names: Any) -> list[str]:
     if not listed or not all(isinstance(name, str) for name in names):
         demand = "must be a mapping of name to values, or a list of columns of X"
         raise ArgumentTypeError("labels", demand, quoted(names))
-    if len(set(names)) < len(names):
-        raise ValueError(f"labels must name different columns, got {quoted(list(names))}.")
     return list(names)
 
 
-def split_columns(table: Any, names: Sequence[str], argument: str) -> tuple[Any, dict[str, Any]]:
+def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """Return a data frame without some of its columns, and what these hold."""
-    frame = as_frame(table, argument)
+    frame = as_frame(X, "X")
     if frame is None:
         demand = "must be a mapping of name to values where X is no data frame"
         raise ArgumentTypeError("labels", demand, quoted(names))
     columns: dict[str, Any] = {}
-    for name in names:
+    for name in check_column_names(names):
         if name not in frame.columns:
             raise unknown_name("column (labels)", str(name), map(str, frame.columns))
         columns[name] = as_numbers(frame[name], "labels must name columns of numbers")
-    if len(columns) == frame.shape[1]:
-        raise ValueError(f"labels must leave columns of X for features, got {quoted(list(names))}.")
-    return frame.drop(list(names)).to_native(), columns
+    return frame.drop(list(columns)).to_native(), columns

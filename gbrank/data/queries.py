@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import one_column
-from gbrank.common.checks import quoted, refuse_sparse
+from gbrank.common.checks import quoted, shortened
 from gbrank.common.on_use import nw
 from gbrank.data.ids import (
     as_ids,
@@ -352,17 +352,12 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
 
 def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     """Return group sizes as integers of at least 1."""
-    refuse_sparse(sizes, "group")
     counts = one_column(np.asarray(sizes))
-    if counts.ndim != 1 or counts.size == 0:
-        raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
-    kind = counts.dtype.kind
-    if kind not in "iuf" or (kind == "f" and (counts != np.floor(counts)).any()):
-        raise ValueError(f"group must hold integers, got {counts.dtype}: {counts[:5]}.")
-    if counts.min() < 1:
-        query = int(np.argmin(counts))
-        got, hint = f"{counts[query]} for query {query}", " Leave out queries without documents."
-        raise ArgumentError("group", "must hold sizes of at least 1", got, hint)
+    numbers = counts.ndim == 1 and counts.size > 0 and counts.dtype.kind in "iuf"
+    if not numbers or ((counts < 1) | (counts != np.floor(counts))).any():
+        demand = "must be a list of query sizes, integers of at least 1"
+        hint = " Leave out queries without documents."
+        raise ArgumentError("group", demand, shortened(f"{counts!r}"), hint)
     return counts.astype(np.int64)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils import indexable
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
-from gbrank.common.checks import check_number, queries_needed, quoted
+from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.documents import take_rows
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
@@ -60,7 +60,7 @@ def query_train_test_split(
     Raises
     ------
     ValueError
-        If there is no array, lengths differ, or a part would have no query.
+        If lengths differ, or a part would have no query.
 
     Examples
     --------
@@ -72,15 +72,7 @@ def query_train_test_split(
     >>> X_test.shape[0], len(set(qid_train) & set(qid_test))
     (40, 0)
     """
-    if not arrays:
-        raise ValueError("arrays must hold at least one array to split, got none.")
     queries = Queries.from_qid(qid)
-    for place, array in enumerate(arrays):
-        if array is None or getattr(array, "shape", None) == ():
-            demand = f"must have one row per entry of qid, {len(queries.index)}"
-            raise ArgumentError(f"arrays[{place}]", demand, quoted(array))
-    if queries.n_queries < 2:
-        raise ArgumentError("qid", "must have at least two queries to split", "1")
     sizes = {"test_size": test_size, "train_size": train_size}
     numbers = train_test_split(
         np.arange(queries.n_queries), **sizes, random_state=random_state, shuffle=shuffle
@@ -130,13 +122,7 @@ class _ByQuery(_Splitter):
             If qid is missing, or there are too few queries.
         """
         queries = _queries_of(self, qid, groups)
-        n = queries.n_queries
-        try:
-            splits = list(super().split(np.empty((n, 0))))  # type: ignore[misc]
-        except ValueError as error:
-            demand = f"must have more queries for {type(self).__name__} ({error})"
-            raise ArgumentError("qid", demand, f"{n}") from None
-        for parts in splits:
+        for parts in super().split(np.empty((queries.n_queries, 0))):  # type: ignore[misc]
             train, test = (np.flatnonzero(np.isin(queries.index, part)) for part in parts)
             yield train, test
 

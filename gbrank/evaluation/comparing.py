@@ -23,8 +23,8 @@ from gbrank.common.checks import (
 from gbrank.common.extras import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
+from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.repeats import warn_of_repeats
 from gbrank.datasets.text_files import StrPath
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
 from gbrank.evaluation.dataset import Dataset, Folds

@@ -14,8 +14,8 @@ from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.ids import as_list
+from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.repeats import warn_of_repeats
 from gbrank.data.splitting import Fold, LetorFolds
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
 

@@ -21,7 +21,7 @@ from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.documents import Documents, Labels
-from gbrank.data.labels import check_column_names, split_columns
+from gbrank.data.labels import split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, TableLike
@@ -169,7 +169,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
         if not isinstance(labels, Mapping | None):
-            X, labels = split_columns(X, check_column_names(labels), "X")
+            X, labels = split_columns(X, labels)
         from gbrank.measures import judges
         from gbrank.measures.measure import bind_to_rows
 

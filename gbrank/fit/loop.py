@@ -18,7 +18,7 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
-from gbrank.data.repeats import count_repeated_rows
+from gbrank.data.lookup import count_repeated_rows
 from gbrank.data.sampling import block_keys, query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part

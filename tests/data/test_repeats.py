@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import Queries
-from gbrank.data.repeats import count_repeated_names, count_repeated_rows
+from gbrank.data.lookup import count_repeated_names, count_repeated_rows
 
 
 @pytest.mark.parametrize("grades", [2, 50])

@@ -8,7 +8,7 @@ from scipy import stats
 from gbrank.common.arrays import Vector
 from gbrank.common.table import Table
 from gbrank.data.feature_matrix import Features, as_dense
-from gbrank.data.repeats import count_repeated_names, count_repeated_rows, of_all
+from gbrank.data.lookup import count_repeated_names, count_repeated_rows, of_all
 from gbrank.plots.report.html_page import (
     NONE,
     TEXTS,

@@ -17,8 +17,8 @@ from gbrank.common.registry import first_line
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.frames import as_frame
+from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.repeats import warn_of_repeats
 from gbrank.data.schema import Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.evaluation.statistics import JudgedValues
