@@ -14,8 +14,8 @@ from gbrank.commands.options import File, NewFile, NewPicture, printable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, refuse_twice, unknown_name
-from gbrank.common.extras import needed
 from gbrank.common.files import replace_file, replaced
+from gbrank.common.on_use import needed
 from gbrank.common.table import Table
 from gbrank.data.queries import Queries
 from gbrank.datasets import make_cubic

@@ -13,7 +13,7 @@ from scipy import sparse as sp
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import LetorArray, LetorMatrix
 from gbrank.data.frames import Unjudged, judged, split_and_mask

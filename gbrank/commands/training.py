@@ -11,7 +11,7 @@ from gbrank.commands.data_files import ColumnName, Reader, is_table, read_number
 from gbrank.commands.models import load_trees
 from gbrank.commands.options import File, NewFile, NewFolder
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit

@@ -3,7 +3,7 @@
 import difflib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from reprlib import Repr
 from typing import Any
 
@@ -42,12 +42,6 @@ def listed(names: Iterable[object], most: int = 10) -> str:
     return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
 
 
-def refuse_sparse(values: object, name: str) -> None:
-    """Refuse a sparse matrix, of which NumPy would make one object."""
-    if hasattr(values, "toarray"):
-        raise ArgumentTypeError(name, "must be an array", f"a sparse {type(values).__name__}")
-
-
 def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
     """Refuse a masked array, whose mask would be lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # no NA of pandas
@@ -57,33 +51,20 @@ def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
     refuse_masked(values, name)
-    refuse_sparse(values, name)
     try:
         array = one_column(np.asarray(values))
-    except ValueError:
-        raise ArgumentError(name, "must hold one number per entry", quoted(values)) from None
+        array = array.astype(np.float64) if array.dtype == object else array
+        real = array.dtype.kind in "biuf"
+    except (TypeError, ValueError, OverflowError):  # of objects, and lists of several lengths
+        real = False
+    if not real:
+        hint = " Map texts to numbers, as grades by {'bad': 0, 'good': 1}."
+        raise ArgumentTypeError(name, "must hold real numbers, one per entry", quoted(values), hint)
     if array.ndim != 1:
         raise ArgumentError(name, "must have one dimension", f"shape {array.shape}")
-    if array.dtype == object:
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise _of_no_numbers(array, name) from None
-    if array.dtype.kind not in "biuf":
-        raise _of_no_numbers(array, name)
     if length is not None and len(array) != length:
         raise ArgumentError(name, f"must have {length} entries", f"{len(array)}")
     return np.require(array, np.float64, ["C", "W"])  # compiled code takes no read-only arrays
-
-
-def _of_no_numbers(values: NDArray[Any], name: str) -> ArgumentTypeError:
-    """Build the error for a vector that holds something else than numbers."""
-    text = next((value for value in values.tolist() if isinstance(value, str)), None)
-    got, hint = f"dtype {values.dtype}", ""
-    if text is not None:
-        got += f", such as {quoted(text)}"
-        hint = " Map texts to numbers, as grades by {'bad': 0, 'good': 1}."
-    return ArgumentTypeError(name, "must hold real numbers", got, hint)
 
 
 def refuse_where(
@@ -120,22 +101,13 @@ def check_labels(labels: ArrayLike, name: str, length: int | None = None) -> Vec
     return values
 
 
-def check_weights(
-    weights: ArrayLike | None,
-    name: str,
-    length: int,
-    per: str,
-    hints: Mapping[int, str] | None = None,
-) -> Vector | None:
-    """Return weights (one `per` document or query) as float64, none below 0 or too large.
-
-    `hints` say what weights of another length are.
-    """
+def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -> Vector | None:
+    """Return weights (one `per` document or query) as float64, none below 0 or too large."""
     if weights is None:
         return None
     values = check_vector(weights, name)
     if len(values) != length:
-        hint = (hints or {}).get(len(values), "")
+        hint = " Weights of queries are query_weight." if per == "document" else ""
         demand = f"must have one entry per {per}, so {length} entries"
         raise ArgumentError(name, demand, f"{len(values)}", hint)
     check_finite(values, name)
@@ -188,11 +160,6 @@ def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     return None if jobs is None else int(jobs)
 
 
-def call_it(value: object) -> str:
-    """Return what to do with a class that stands for one of its values; "" for anything else."""
-    return f" Call the class: {value.__name__}()." if isinstance(value, type) else ""
-
-
 def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> None:
     """Refuse a function that cannot be called with so many arguments."""
     try:
@@ -236,16 +203,6 @@ def queries_needed(what: str, argument: str) -> ValueError:
         f"{what} needs {argument}. In scikit-learn's searches and cross-validation: "
         'sklearn.set_config(enable_metadata_routing=True), params={"qid": qid}, cv=QueryKFold().'
     )
-
-
-def refuse_taken(name: str, item: object, known: Mapping[str, Any]) -> None:
-    """Refuse a name that is registered, unless the same code registers it again."""
-
-    def origin(value: object) -> tuple[Any, Any]:
-        return getattr(value, "__module__", None), getattr(value, "__qualname__", value)
-
-    if name in known and origin(known[name]) != origin(item):
-        raise ValueError(f"name {name!r} is taken; choose another name.")
 
 
 def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:

@@ -1,29 +1,19 @@
-"""Values and modules that are imported when they are asked for."""
+"""Imports: values and modules on use, optional packages, all modules of a folder."""
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+import pkgutil
+from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 T = TypeVar("T")
 
 
-class LoadedOnUse(Mapping[str, T]):
-    """A mapping that imports a value when it is asked for; its keys are known before."""
+class LoadedOnUse(dict[str, Callable[[], T]]):
+    """A mapping whose values are made, by the functions that it holds, when they are asked for."""
 
-    def __init__(self, **load: Callable[[], T]) -> None:
-        self._load = load
-
-    def __getitem__(self, name: str) -> T:
-        return self._load[name]()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._load
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._load)
-
-    def __len__(self) -> int:
-        return len(self._load)
+    def __getitem__(self, name: str) -> T:  # type: ignore[override]
+        return super().__getitem__(name)()
 
 
 class ModuleOnUse:
@@ -34,6 +24,21 @@ class ModuleOnUse:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self._name), name)
+
+
+def import_all(package: str, path: Iterable[str]) -> None:
+    """Import every module of a package, in the order of their names."""
+    for module in pkgutil.iter_modules(path, f"{package}."):
+        importlib.import_module(module.name)
+
+
+def needed(package: str, extra: str | None = None) -> ModuleType:
+    """Import an optional package, or say how to install it: by an extra of gbrank, or by itself."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        install = package if extra is None else f"'gbrank[{extra}]'"
+        raise ImportError(f"this needs {package}: pip install {install}.") from None
 
 
 if TYPE_CHECKING:

@@ -4,15 +4,10 @@ from typing import Any
 
 import numpy as np
 
-# What NumPy's kinds of scalars are in Python.
-PYTHONS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
-
 
 def plain(value: Any) -> Any:
     """Return a value with Python's own numbers, strings and lists in place of NumPy's."""
-    if isinstance(value, np.generic):
-        return PYTHONS.get(value.dtype.kind, lambda other: other)(value)
-    if hasattr(value, "tolist"):  # arrays, and what is like them
+    if hasattr(value, "tolist"):  # scalars and arrays, and what is like them
         return value.tolist()
     if type(value) is dict:
         return {plain(key): plain(item) for key, item in value.items()}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
-from gbrank.common.checks import nearest, quoted, refuse_taken, unknown_name
+from gbrank.common.checks import nearest, unknown_name
 from gbrank.common.grammar import Call, parse, parse_options
 
 
@@ -100,7 +100,8 @@ class Registry(dict[str, Any], Generic[R]):
         for new in (entry.name, *entry.aliases):
             if re.search(r"[\[\]]", new):
                 raise ValueError(f"name must have no brackets, which hold labels, got {new!r}.")
-            refuse_taken(new, _origin(item), known)
+            if new in known and _code(known[new]) != _code(_origin(item)):
+                raise ValueError(f"name {new!r} is taken; choose another name.")
         self[entry.name] = item
         return item
 
@@ -127,12 +128,7 @@ class Registry(dict[str, Any], Generic[R]):
         accepted = [field.name for field in fields(item)] if isinstance(item, type) else []
         for option in options:
             if option not in accepted:
-                near = nearest(option, accepted)
-                hint = f" Did you mean {near!r}?" if near else ""
-                raise ValueError(
-                    f"{self.kind} {quoted(text)}: {call.name} takes {accepted or 'no options'}, "
-                    f"got {option!r}.{hint}"
-                )
+                raise unknown_name(f"option of {self.kind} {call.name}", option, accepted)
         return item, call, options
 
     def _unknown(self, text: str, name: str) -> ValueError:
@@ -162,3 +158,8 @@ def notes(cls: type[Any]) -> dict[str, str]:
 def _origin(item: object) -> Any:
     """Return the code that a registered item comes from."""
     return item if isinstance(item, type) else getattr(item, "function", item)
+
+
+def _code(origin: object) -> tuple[Any, Any]:
+    """Return where code is: a cell of a notebook that runs again is the same."""
+    return getattr(origin, "__module__", None), getattr(origin, "__qualname__", origin)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 
 if TYPE_CHECKING:
     import pandas as pd

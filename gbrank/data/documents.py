@@ -79,13 +79,12 @@ class Documents:
         n, n_queries = queries.n_documents, queries.n_queries
         if not isinstance(labels, Mapping | None):
             X, labels = split_columns(X, labels)
-        hints = {n_queries: " Weights of queries are query_weight."}
         in_order = queries.in_order(query_weight)
         return cls(
             X,
             check_labels(y, "y", n),
             queries,
-            sample_weight=check_weights(sample_weight, "sample_weight", n, "document", hints),
+            sample_weight=check_weights(sample_weight, "sample_weight", n, "document"),
             query_weight=check_weights(in_order, "query_weight", n_queries, "query"),
             init_score=check_initial_scores(init_score, "init_score", n),
             position=None if position is None else check_positions(position, "position", n),

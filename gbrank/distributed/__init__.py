@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.distributed.dask_ranker import DaskGBRanker
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.data.queries import Queries
 from gbrank.distributed.parts import Data, fit_part, portable
 from gbrank.distributed.shards import Collection, distribute, is_dask

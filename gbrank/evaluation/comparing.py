@@ -20,7 +20,7 @@ from gbrank.common.checks import (
     quoted,
     refuse_twice,
 )
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
 from gbrank.data.lookup import warn_of_repeats

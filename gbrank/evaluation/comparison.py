@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_choice
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
 from gbrank.evaluation.statistics import JudgedValues, compared, compared_with_judge, holm

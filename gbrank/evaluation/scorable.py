@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_scores, queries_needed, quoted
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
 from gbrank.common.describe import hash_of
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.common.warnings import warn_user
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, Folds

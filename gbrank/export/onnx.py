@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.export.forest import Forest
 from gbrank.export.trees import expect
 

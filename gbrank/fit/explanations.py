@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_choice, check_jobs
-from gbrank.common.extras import needed
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.on_use import needed
 from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
 from gbrank.common.words import apart

@@ -15,7 +15,7 @@ from gbrank.boosters import Model, recognise
 from gbrank.boosters.model_files import read_model_file
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike

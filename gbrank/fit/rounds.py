@@ -10,7 +10,7 @@ import numpy as np
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.checks import check_choice, check_number, check_takes, quoted
-from gbrank.common.extras import needed
+from gbrank.common.on_use import needed
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
 from gbrank.fit.known_elsewhere import refuse_theirs

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import call_it, quoted, refuse_twice
+from gbrank.common.checks import quoted, refuse_twice
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registered, Registry
 from gbrank.measures.custom_measure import CustomMeasure
@@ -125,7 +125,7 @@ def get_measure(measure: Metric) -> Measure:
         return custom_measure(measure)
     if not isinstance(measure, str):
         demand = "must be a name, a Measure or a function"
-        raise ArgumentTypeError("measure", demand, quoted(measure), call_it(measure))
+        raise ArgumentTypeError("measure", demand, quoted(measure))
     text, label = split_label(measure.strip())
     item, call, options = MEASURES.find(text)
     if call.inner is not None:

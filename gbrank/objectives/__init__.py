@@ -1,5 +1,5 @@
 """Objectives: losses with gradient and curvature, one file a family; each registers itself."""
 
-from gbrank.common.discovery import import_all
+from gbrank.common.on_use import import_all
 
 import_all(__name__, __path__)

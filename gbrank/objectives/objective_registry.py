@@ -13,7 +13,7 @@ import numpy as np
 
 from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import call_it, check_vector, quoted
+from gbrank.common.checks import check_vector, quoted
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.words import WORDS
@@ -236,7 +236,7 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         if callable(objective) and not isinstance(objective, type):
             return custom_objective(objective)
         demand = "must be a name, an Objective or a function"
-        raise ArgumentTypeError("objective", demand, quoted(objective), call_it(objective))
+        raise ArgumentTypeError("objective", demand, quoted(objective))
     return _from_text(objective.strip())
 
 

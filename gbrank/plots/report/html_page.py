@@ -19,8 +19,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gbrank.common.checks import shortened
-from gbrank.common.extras import needed
 from gbrank.common.files import check_folder
+from gbrank.common.on_use import needed
 from gbrank.common.table import Table, cell_text
 from gbrank.common.version import __version__
 from gbrank.datasets.text_files import written
