@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_labels, check_number, check_weights, quoted
+from gbrank.common.checks import check_labels, check_number, check_weights
 from gbrank.common.table import Table, Tabular
 from gbrank.data.documents import check_positions
 from gbrank.data.queries import Queries
@@ -294,7 +294,7 @@ def clicks_to_labels(
     Raises
     ------
     ValueError
-        If a column is missing or not as described, or there is no click.
+        If a column is not as described, or there is no click.
 
     References
     ----------
@@ -317,10 +317,6 @@ def clicks_to_labels(
     >>> clicks_to_labels(log)[["document", "shown", "clicked"]].values.tolist()
     [['a', 3, 3.0], ['b', 3, 1.0]]
     """
-    if not hasattr(log, "groupby"):
-        raise ArgumentTypeError("log", "must be a pandas.DataFrame", quoted(log))
-    if missing := {"query", "document", "position", "click"} - set(log.columns):
-        raise ArgumentError("log", f"must have a column {min(missing)!r}", quoted([*log.columns]))
     position = check_positions(log["position"], "log['position']", len(log))
     clicks = check_labels(log["click"], "log['click']", len(log))
     if not clicks.any():
@@ -329,9 +325,6 @@ def clicks_to_labels(
     if attention is None:
         attention = position_report(grouped.ngroup(), position, clicks).attention
         position = merged(position[:, np.newaxis])[:, 0]
-    elif not isinstance(attention, Mapping):
-        demand = "must be a dict of position to number"
-        raise ArgumentTypeError("attention", demand, quoted(attention))
     places, index = np.unique(position, return_inverse=True)
     attentions = [
         check_number(attention.get(int(place)), f"attention[{int(place)}]", 0, open_low=True)

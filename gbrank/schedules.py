@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
 from gbrank.common.grammar import changed_options, evaluate, format_options
@@ -234,15 +235,11 @@ class join(Schedule):
     unit: Literal["absolute", "spread"] = field(default="absolute", init=False, compare=False)
 
     def __init__(self, schedules: Sequence[Sigma], boundaries: Sequence[int]) -> None:
-        if len(schedules) != len(boundaries) + 1:
-            raise ValueError(
-                f"boundaries must be one fewer than the {len(schedules)} schedules, "
-                f"got {len(boundaries)}."
-            )
         for boundary in boundaries:
             check_number(boundary, "boundaries", 1, integer=True)
-        if any(a >= b for a, b in pairwise(boundaries)):
-            raise ValueError(f"boundaries must rise, got {list(boundaries)}.")
+        if len(schedules) != len(boundaries) + 1 or any(a >= b for a, b in pairwise(boundaries)):
+            demand = f"must be {len(schedules) - 1} rounds, one fewer than schedules, and rise"
+            raise ArgumentError("boundaries", demand, quoted(boundaries))
         parts = tuple(map(as_schedule, schedules))
         units = {unit_of(part) for part in parts}
         if len(units) > 1:

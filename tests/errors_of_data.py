@@ -2,11 +2,8 @@
 
 SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Clicks": [
-        ("log", "clicks_to_labels(log.drop(columns='query'))"),
         ("log['click']", "clicks_to_labels(log.assign(click=0))"),
         ("attention[2]", "clicks_to_labels(log, attention={1: 1})"),
-        ("log", "clicks_to_labels([1])"),
-        ("attention", "clicks_to_labels(log, attention=[1, 1])"),
         ("weights", "position_report([1], [1], [1], [0])"),
         ("position", "position_report([1], {}, [1])"),
         ("documents", "position_report([], [], [])"),
@@ -143,7 +140,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("line 1", "read_letor(written('# nothing'))"),
         ("line 1", "read_letor(written('1 qid:1 1000000000:1'))"),
         ("n_features", "read_letor(written('1 qid:1 1:1'), n_features=10**9)"),
-        ("line 1", "read_letor(written(b'1 qid:\\xff 1:1'))"),
+        ("UTF-8", "read_letor(written(b'1 qid:\\xff 1:1'))"),
         ("gzip", "read_letor(written(b'\\x1f\\x8b'))"),
         ("X", "write_letor(path, X[0], y, qid)"),
         ("X", "write_letor(path, X / 0, y, qid)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -175,32 +175,25 @@ class Letor:
 
     def queries(self) -> QueryIds:
         """Return the query of each document."""
-        try:
-            names = [name.decode() for name in self._names]
-        except UnicodeDecodeError:
-            raise self._not_text("qid") from None
+        names = self._decoded(self._names)
         if all(_INTEGER.fullmatch(name) and -(2**63) <= int(name) < 2**63 for name in names):
             return np.array(list(map(int, names)), np.int64)[self._codes]
         return np.array(names)[self._codes]
 
     def comments(self) -> list[str]:
         """Return what follows the first # of each document's line."""
-        try:
-            return [(match["comment"] or b"").decode().strip() for match in self._documents()]
-        except UnicodeDecodeError:
-            raise self._not_text("comment") from None
+        texts = self._decoded(match["comment"] or b"" for match in self._documents())
+        return [text.strip() for text in texts]
 
     def _documents(self) -> Iterator[re.Match[bytes]]:
         return _DOCUMENT.finditer(self._data)
 
-    def _not_text(self, part: str) -> ValueError:
-        """Return the error of the first document of which a part is not in UTF-8."""
-        for match in self._documents():
-            try:
-                (match[part] or b"").decode()
-            except UnicodeDecodeError:
-                return self._fault(match.start(part), "text in UTF-8", match[part])
-        raise AssertionError(part)
+    def _decoded(self, parts: Iterable[bytes]) -> list[str]:
+        try:
+            return [part.decode() for part in parts]
+        except UnicodeDecodeError as error:
+            path = os.fspath(self._path)
+            raise ValueError(f"{path}: expected text in UTF-8, got {error}") from None
 
     def _check_lines(self, limit: int, hint: str = "") -> None:
         """Refuse the first fault in the file."""

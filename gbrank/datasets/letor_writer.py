@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse as sp
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_finite, check_vector
-from gbrank.data.feature_matrix import Features, check_matrix
+from gbrank.data.feature_matrix import Features, check_matrix, refuse_infinite
 from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, written
 
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
@@ -80,10 +80,7 @@ def _check_features(X: Features) -> Features:
         if widest > EXACT_INTEGERS:
             raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
     X = check_matrix(X)
-    values = X.data if sp.issparse(X) else X
-    infinite = values[np.isinf(values)]
-    if infinite.size:
-        raise ArgumentError("X", "must be finite or NaN", f"{infinite[0]}")
+    refuse_infinite(X, None)
     return X
 
 
@@ -92,9 +89,7 @@ def _check_comments(comments: Sequence[str], length: int) -> list[str]:
     if len(remarks) != length:
         raise ArgumentError("comments", f"must have {length} entries", f"{len(remarks)}")
     for row, remark in enumerate(remarks):
-        if not isinstance(remark, str):
-            raise ArgumentTypeError("comments", "must hold strings", f"{remark!r} in row {row}")
-        if not _COMMENT.fullmatch(remark):
+        if not isinstance(remark, str) or not _COMMENT.fullmatch(remark):
             demand = "must hold one line of text each"
             raise ArgumentError("comments", demand, f"{remark!r} in row {row}")
     return remarks

@@ -13,7 +13,7 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import quoted
 from gbrank.common.files import replaced
 
@@ -38,14 +38,19 @@ def text_of(path: StrPath, data: bytes) -> bytes:
 
 
 def read_lines(path: StrPath) -> list[str]:
-    """Return the lines of a text file; NUL bytes, which text in UTF-16 has, are refused."""
+    """Return the lines of a text file."""
+    return as_text(path, read_bytes(path)).splitlines()
+
+
+def as_text(path: StrPath, data: bytes) -> str:
+    """Return bytes as text in UTF-8, without NUL bytes, which text in UTF-16 has."""
     try:
-        text = read_bytes(path).decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: expected text in UTF-8, got {error}") from None
     if "\0" in text:
         raise ValueError(f"{path}: expected text without NUL bytes, got {quoted(text)}")
-    return text.splitlines()
+    return text
 
 
 @contextmanager
@@ -70,10 +75,8 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
     besides = f", {unwanted!r}" if unwanted else ""
     for row, name in enumerate(names):
-        if isinstance(name, bool) or not isinstance(name, int | str):
-            place = f"{name!r} in row {row}"
-            raise ArgumentTypeError(argument, "must hold integers or strings", place)
-        if not allowed.fullmatch(str(name)):
-            demand = f"must hold non-empty strings without white space{besides} and NUL"
+        text = str(name) if isinstance(name, int | str) and not isinstance(name, bool) else ""
+        if not allowed.fullmatch(text):
+            demand = f"must hold integers, or strings without white space{besides} and NUL"
             raise ArgumentError(argument, demand, f"{name!r} in row {row}")
     return [str(name) for name in names]

@@ -6,8 +6,9 @@ import io
 import math
 import os
 import re
-from array import array
-from collections.abc import Collection, Hashable, Iterator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import compress
 from typing import Any, TypeAlias
 
@@ -18,24 +19,18 @@ from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
 from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
-from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, read_bytes, written
+from gbrank.datasets.text_files import (
+    EXACT_INTEGERS,
+    StrPath,
+    as_text,
+    check_names,
+    read_bytes,
+    written,
+)
 
 Lines: TypeAlias = tuple[Vector, list[str], list[str]]
-DocumentKey: TypeAlias = tuple[Hashable, str]  # its query, and its name
+DocumentKey: TypeAlias = tuple[Any, str]  # its query, and its name
 
-NO_RUNS = {  # what files of other kinds hold
-    rb"## |\s*<": "a model of RankLib, or other XML",
-    rb"(?s)\s*\{.*org\.apache\.solr": "a model of Solr (JSON)",
-    rb"(?s)\s*\{.*\"trained_model\"": "a model of Elasticsearch (JSON)",
-    rb"(?s)\s*\{.*\"tree_info\"": "LightGBM's JSON, as Vespa reads it",
-    rb"(?s)\s*\[.*\"nodeid\"": "XGBoost's dump of trees (JSON), as OpenSearch reads it",
-    rb"(?s)\{.*\blearner\b": "a model of XGBoost",
-    rb"tree\r?\n": "a model of LightGBM",
-    rb"CBM1": "a model of CatBoost",
-    rb"\s*[\[{]": "JSON",
-    rb"\x08[\x01-\x20]": "a binary file, as ONNX",
-    rb"\x80[\x02-\x05]": "a pickle",
-}
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
 
@@ -78,17 +73,7 @@ def read_run(path: StrPath) -> Lines:
 def parse_run(path: StrPath, content: bytes) -> Lines:
     """Return what a TREC run holds, given its bytes."""
     form = "query Q0 document rank score name"
-    try:
-        return _parse(path, content, form, "score", "a finite number", _NUMBER)
-    except ValueError:
-        for pattern, kind in NO_RUNS.items():
-            if re.match(pattern, content):
-                raise ValueError(
-                    f"{path}: expected a TREC run, got {kind}. gbrank scores by models that "
-                    "gbrank, LightGBM, XGBoost or CatBoost saved; of others, give the scores: a "
-                    "TREC run, or one score per row."
-                ) from None
-        raise
+    return _parse(path, content, form, "score", "a finite number", _NUMBER)
 
 
 def read_qrels(path: StrPath) -> Lines:
@@ -339,66 +324,31 @@ def _parse(
 ) -> Lines:
     """Read lines of this form, with a number of this pattern in one column."""
     columns = form.split()
-    numbers, lines = array("d"), array("q")
-    qid: list[str] = []
-    documents: list[str] = []
+    numbers: dict[DocumentKey, float] = {}
+    as_text(path, data)  # or an error
     for line, content in enumerate(io.BytesIO(data), 1):
         where = f"{os.fspath(path)}, line {line}: expected"
-        try:
-            fields = [field.decode() for field in content.split()]
-        except UnicodeDecodeError:
-            raise ValueError(f"{where} text in UTF-8, got {_shown(content)}") from None
-        if b"\0" in content:
-            raise ValueError(f"{where} text without NUL bytes, got {_shown(content)}")
-        if not fields or (fields[0].startswith("#") and _is_comment(form, fields)):
+        fields = [field.decode() for field in content.split()]
+        if not fields:
             continue
         if len(fields) != len(columns):
+            if column == "label" and fields[0].startswith("#"):  # as a query's name may, too
+                continue
             raise ValueError(f"{where} the columns {form}, got {len(fields)} columns")
         named = dict(zip(columns, fields, strict=True))
-        text = named[column]
+        query, document, text = sys.intern(named["query"]), named["document"], named[column]
         number = float(text) if pattern.fullmatch(text) else math.nan
         if not math.isfinite(number):
             raise ValueError(f"{where} {kind} as {column}, got {quoted(text)}")
-        query = named["query"]
-        numbers.append(number)
-        lines.append(line)
-        qid.append(qid[-1] if qid and qid[-1] == query else query)  # one string for a query's lines
-        documents.append(named["document"])
+        if (first := numbers.setdefault((query, document), number)) != number:
+            raise ValueError(
+                f"{where} one {column} of document {quoted(document)} of query {quoted(query)}, "
+                f"got {number:.15g} after {first:.15g}"
+            )
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
-    return _once(os.fspath(path), column, np.array(numbers), lines, qid, documents)
-
-
-def _once(
-    path: str, column: str, numbers: Vector, lines: array[int], qid: list[str], names: list[str]
-) -> Lines:
-    """Return each document once, or say in which lines it has two numbers."""
-    once = []
-    for row, first in enumerate(_first_rows(qid, names)):
-        if row == first:
-            once.append(row)
-        elif numbers[row] != numbers[first]:
-            raise ValueError(
-                f"{path}, line {lines[row]}: expected one {column} of document "
-                f"{quoted(names[row])} of query {quoted(qid[row])}, got {numbers[row]:.15g} after "
-                f"{numbers[first]:.15g} in line {lines[first]}"
-            )
-    return numbers[once], [qid[row] for row in once], [names[row] for row in once]
-
-
-def _is_comment(form: str, fields: list[str]) -> bool:
-    """Return whether a line that begins with # is none of qrels, of which a query may do so."""
-    return "label" in form and len(fields) != len(form.split())
-
-
-def _shown(content: bytes) -> str:
-    return quoted(content.decode(errors="replace"))
-
-
-def _first_rows(qid: Sequence[str], documents: Sequence[str]) -> list[int]:
-    """Return for each row the first row of the same query and document."""
-    rows: dict[tuple[str, str], int] = {}
-    return [rows.setdefault(key, row) for row, key in enumerate(zip(qid, documents, strict=True))]
+    qid, documents = zip(*numbers, strict=True)
+    return np.array(list(numbers.values())), list(qid), list(documents)
 
 
 def _check_documents(
@@ -407,11 +357,11 @@ def _check_documents(
     """Return the query and the name of each document as text."""
     queries = check_names(qid, "qid", length)
     names = check_names(documents, "documents", length)
-    first = _first_rows(queries, names)
-    twice = next((row for row, earlier in enumerate(first) if row != earlier), None)
-    if twice is not None:
+    pairs = Counter(zip(queries, names, strict=True))
+    if len(pairs) < length:
+        (query, name), _ = pairs.most_common(1)[0]
         raise ValueError(
-            f"documents must have different names within a query, got {names[twice]!r} twice in "
-            f"query {queries[twice]}; trec_eval would take them for one."
+            f"documents must have different names within a query, got {name!r} twice in query "
+            f"{query}; trec_eval would take them for one."
         )
     return queries, names
