@@ -11,8 +11,7 @@ from gbrank.common.checks import check_number
 from gbrank.common.on_use import needed
 from gbrank.data.queries import Queries
 from gbrank.distributed.parts import Data, fit_part, portable
-from gbrank.distributed.shards import Collection, distribute, is_dask
-from gbrank.distributed.workers import run_on_workers
+from gbrank.distributed.shards import Collection, distribute, is_dask, run_on_workers
 from gbrank.fit.arguments import TableLike, validation_sets
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.known_elsewhere import explains_words
@@ -99,11 +98,8 @@ class DaskGBRanker(GBRanker):
             If a worker was lost. Workers that then wait for it in vain end, too: Dask's nannies
             start them anew.
         """
-        _check_labels(labels)
-        client = _client()
+        client = needed("distributed", "dask").get_client()
         ranker, seed = portable(self.to_local())
-        if eval_labels is not None and labels is None:
-            raise ValueError("eval_labels needs labels=, got none.")
         training = {
             "X": X,
             "y": y,
@@ -183,8 +179,6 @@ class DaskGBRanker(GBRanker):
         -------
         float
         """
-        if is_dask(X):
-            _check_labels(labels)
         if is_dask(query_weight):
             queries = Queries.from_qid(np.asarray(qid))
             query_weight = queries.one_each(np.asarray(query_weight), "query_weight")
@@ -201,25 +195,6 @@ class DaskGBRanker(GBRanker):
     def _to_saved(self) -> Saved:
         """Return what a GBRanker would save: its `load` and `load_ranker` read it."""
         return self.to_local()._to_saved()
-
-
-def _check_labels(labels: object) -> None:
-    """Refuse names of columns in place of labels by name: Dask collections have them not."""
-    if not isinstance(labels, Mapping | None):
-        raise TypeError(
-            "labels must be a mapping of name to Dask array or series, got "
-            f"{type(labels).__name__}."
-        )
-
-
-def _client() -> Any:
-    distributed = needed("distributed", "dask")
-    try:
-        return distributed.get_client()
-    except ValueError:
-        raise RuntimeError(
-            "DaskGBRanker needs a cluster: make a client first, such as distributed.Client()."
-        ) from None
 
 
 def _fit(

@@ -55,8 +55,6 @@ class _HasColumns(shared.HasPredictionCol):
         """Return the features as one column of arrays, in single precision where they have it."""
         columns = self.getOrDefault(self.featuresCol)
         names = [columns] if isinstance(columns, str) else columns
-        if not isinstance(names, list) or not names:
-            raise TypeError(f"featuresCol must be a column or a list of columns, got {columns!r}.")
         kinds = [_kind(dataset, "featuresCol", name) for name in names]
         if isinstance(columns, str) and isinstance(kinds[0], VectorUDT):
             return vector_to_array(_of_name(columns))
@@ -154,9 +152,6 @@ class SparkGBRanker(
     def setParams(self, **params: object) -> "SparkGBRanker":
         """Set parameters by name, as for the class; return the estimator itself."""
         for name, value in params.items():
-            if not self.hasParam(name):
-                known = ", ".join(param.name for param in self.params)
-                raise TypeError(f"{name} must be a parameter of SparkGBRanker: {known}.")
             if value is not None or not name.endswith("Col"):
                 self.set(self.getParam(name), value)
         return self

@@ -99,7 +99,7 @@ def test_multipliers_and_labels_by_name(client: Any, booster: str) -> None:
     score = found.score(dask(X), dask(Y), dask(QID), labels={"margin": dask(margin)})
     local.set_params(eval_metric="ndcg@5[margin]")
     assert_allclose(score, local.score(X, Y, QID, labels={"margin": margin}), rtol=1e-6)
-    with pytest.raises(TypeError, match="labels must be a mapping of name to Dask array"):
+    with pytest.raises(TypeError, match="labels must be a Dask array, data frame or series"):
         found.fit(dask(X), dask(Y), qid=dask(QID), labels=["margin"])
 
 
