@@ -5,7 +5,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("log['click']", "clicks_to_labels(log.assign(click=0))"),
         ("attention[2]", "clicks_to_labels(log, attention={1: 1})"),
         ("weights", "position_report([1], [1], [1], [0])"),
-        ("position", "position_report([1], {}, [1])"),
         ("documents", "position_report([], [], [])"),
         ("position['device']", "fit(position={'position': y + 1, 'device': y})"),
     ],

@@ -4,7 +4,6 @@ import difflib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from reprlib import Repr
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,15 @@ LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single
 MOST_LISTED = 50  # names that an error message lists
 MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
 
-_shortened = Repr()
-_shortened.maxstring = 120
+LONGEST = 120  # characters of a value in an error message
 
 
 def quoted(value: object) -> str:
     """Return the repr of a value, shortened in the middle if it is long."""
-    return _shortened.repr(value) if isinstance(value, str) else shortened(repr(value))
+    return shortened(repr(value))
 
 
-def shortened(text: str, most: int = _shortened.maxstring) -> str:
+def shortened(text: str, most: int = LONGEST) -> str:
     """Return a text without its middle if it is long."""
     half = most // 2
     return text if len(text) <= 2 * half else f"{text[: half - 3]}...{text[-half:]}"

@@ -201,8 +201,6 @@ def check_initial_scores(values: ArrayLike | None, name: str, length: int) -> Ve
 def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
     """Return the positions of documents that were shown, from 1, or a column for each context."""
     if isinstance(values, Mapping):
-        if not values:
-            raise ArgumentError(name, "must have at least the position", "an empty dict")
         parts = [check_positions(part, f"{name}[{key!r}]", length) for key, part in values.items()]
         return np.column_stack(parts)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] > 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -26,7 +25,6 @@ from gbrank.data.feature_matrix import refuse_empty
 from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
-PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
 DEMAND = "X must hold the types of fit, numbers"
 
 
@@ -231,7 +229,7 @@ def split_and_mask(
 
 def is_stored_index(name: object) -> bool:
     """Return whether Arrow has named a column so, for an index of pandas without a name."""
-    return isinstance(name, str) and name[:2] == "__" and bool(PANDAS_INDEX.fullmatch(name))
+    return isinstance(name, str) and name.startswith("__index_level_")
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
