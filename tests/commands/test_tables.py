@@ -110,7 +110,7 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
     [
         ("train t.csv --label gade", "unknown column (label) 'gade'. Did you mean 'grade'?"),
         ("train t.csv --label url --qid query", "t.csv: label must name a column of numbers; col"),
-        ("train bare.csv", "bare.csv: frame must have a column for features, got only"),
+        ("train bare.csv --model n", "X must have at least one row and one column, got 0"),
         ("train t.csv --sparse", "--sparse must be given with LETOR files only, got t.csv"),
         ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
         ("train index.csv", "got ''. An index that was written to a file has none."),
