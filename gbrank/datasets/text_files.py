@@ -39,10 +39,10 @@ def text_of(path: StrPath, data: bytes) -> bytes:
 
 def read_lines(path: StrPath) -> list[str]:
     """Return the lines of a text file."""
-    return as_text(path, read_bytes(path)).splitlines()
+    return decoded(path, read_bytes(path)).splitlines()
 
 
-def as_text(path: StrPath, data: bytes) -> str:
+def decoded(path: StrPath, data: bytes) -> str:
     """Return bytes as text in UTF-8, without NUL bytes, which text in UTF-16 has."""
     try:
         text = data.decode()

@@ -22,8 +22,8 @@ from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import (
     EXACT_INTEGERS,
     StrPath,
-    as_text,
     check_names,
+    decoded,
     read_bytes,
     written,
 )
@@ -325,7 +325,7 @@ def _parse(
     """Read lines of this form, with a number of this pattern in one column."""
     columns = form.split()
     numbers: dict[DocumentKey, float] = {}
-    as_text(path, data)  # or an error
+    decoded(path, data)  # or an error
     for line, content in enumerate(io.BytesIO(data), 1):
         where = f"{os.fspath(path)}, line {line}: expected"
         fields = [field.decode() for field in content.split()]

@@ -17,7 +17,8 @@ from on_workers import QID, X, Y, dask
 from gbrank import GBRanker, custom_objective
 from gbrank.common.collective import WorkersLostError
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.distributed import DaskGBRanker, dask_ranker, workers
+from gbrank.distributed import DaskGBRanker, dask_ranker
+from gbrank.distributed import shards as module
 from gbrank.distributed.shards import _place, assign, distribute
 
 distributed = pytest.importorskip("distributed")
@@ -61,7 +62,7 @@ def test_the_error_that_ended_a_fit_is_raised(order: int) -> None:
     client: Any = SimpleNamespace(nthreads=lambda: futures)
     tracker: Any = SimpleNamespace(free=lambda: freed.append(0))
     with pytest.raises(ValueError, match="own"):
-        workers._wait(client, futures, tracker)
+        module._wait(client, futures, tracker)
     assert freed == [0]
 
 
@@ -177,7 +178,7 @@ def test_an_error_on_one_worker(client: Any, booster: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_a_killed_worker(processes: Any, booster: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(workers, "GRACE_SECONDS", 2)
+    monkeypatch.setattr(module, "GRACE_SECONDS", 2)
     victim, pid = sorted(processes.run(os.getpid).items())[0]
 
     def kill() -> None:
