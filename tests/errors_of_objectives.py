@@ -5,7 +5,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("gain", "NDCG(gain=[])"),
         ("measure", "get_measure('ndgc')"),
         ("measure", "get_measure(10)"),
-        ("NDCG()", "fit_with(eval_metric=NDCG)"),
+        ("measure", "fit_with(eval_metric=NDCG)"),
         ("measure", "get_measure('ndcg(depth=10)')"),
         ("ndcg@3(k=5)", "get_measure('ndcg@3(k=5)')"),
         ("k", "get_measure('ndcg(k=1,k=2)')"),
@@ -29,7 +29,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Objectives": [
         ("objective", "get_objective('lamdarank')"),
         ("objective", "get_objective(10)"),
-        ("LambdaRank()", "fit_with(LambdaRank)"),
+        ("objective", "fit_with(LambdaRank)"),
         ("objective", "get_objective('lambda(sigma=2):ndcg')"),
         ("objective", "get_objective('ranknet:ndcg')"),
         ("options", "get_measure('ndcg(**3)')"),

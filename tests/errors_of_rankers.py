@@ -8,7 +8,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("labels", "fit(labels=['m'])"),
         ("labels", "GBRanker().fit(pd.DataFrame(X), y, qid=qid, labels=['m'])"),
         ("labels", "GBRanker().fit(pd.DataFrame({'m': ['a'] * 100}), y, qid=qid, labels=['m'])"),
-        ("labels", "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m', 'm'])"),
+        ("X", "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m', 'm'])"),
         ("labels", "fit(labels={'m': -2 - y})"),
         ("labels", "fit(labels={'m': -1 + 0 * y})"),
         ("label", "fit(labels={'': y})"),
