@@ -1,6 +1,8 @@
 """The boosters that grow the trees, behind one interface; a library is loaded on first use."""
 
 import sys
+from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
 
 from gbrank.boosters.interface import GradientFunction, State, Steps, TreeSettings
@@ -37,34 +39,14 @@ class Trainer(Steps, Protocol):
         """Release data, and connections to the other workers of a distributed fit."""
 
 
-def _lightgbm_trainer() -> type["LightGBMTrainer"]:
-    from gbrank.boosters.lightgbm.trainer import LightGBMTrainer
-
-    return LightGBMTrainer
-
-
-def _xgboost_trainer() -> type["XGBoostTrainer"]:
-    from gbrank.boosters.xgboost.trainer import XGBoostTrainer
-
-    return XGBoostTrainer
-
-
-def _lightgbm_model() -> type["LightGBMModel"]:
-    from gbrank.boosters.lightgbm.trained_model import LightGBMModel
-
-    return LightGBMModel
-
-
-def _xgboost_model() -> type["XGBoostModel"]:
-    from gbrank.boosters.xgboost.trained_model import XGBoostModel
-
-    return XGBoostModel
-
-
 TRAINERS: LoadedOnUse[type["LightGBMTrainer"] | type["XGBoostTrainer"]] = LoadedOnUse(
-    lightgbm=_lightgbm_trainer, xgboost=_xgboost_trainer
+    lightgbm=partial(resolve_name, "gbrank.boosters.lightgbm.trainer:LightGBMTrainer"),
+    xgboost=partial(resolve_name, "gbrank.boosters.xgboost.trainer:XGBoostTrainer"),
 )
-MODELS: LoadedOnUse[type[Model]] = LoadedOnUse(lightgbm=_lightgbm_model, xgboost=_xgboost_model)
+MODELS: LoadedOnUse[type[Model]] = LoadedOnUse(
+    lightgbm=partial(resolve_name, "gbrank.boosters.lightgbm.trained_model:LightGBMModel"),
+    xgboost=partial(resolve_name, "gbrank.boosters.xgboost.trained_model:XGBoostModel"),
+)
 
 
 def recognise(model: object) -> tuple[str, Model] | None:

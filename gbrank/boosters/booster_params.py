@@ -1,13 +1,13 @@
 """Options of boosters that users pass as `booster_params`, checked alike for each booster."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from gbrank.boosters.interface import TreeSettings
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import LARGEST_FLOAT, quoted, unknown_names
+from gbrank.common.checks import quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
 
@@ -15,6 +15,7 @@ from gbrank.data.schema import Schema, column_places
 SET_INSTEAD = by_name(WORDS["set_by"])
 LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts
+SIGNS, GROUPS = "monotone_constraints", "interaction_constraints"
 
 
 class Options:
@@ -24,33 +25,26 @@ class Options:
     """
 
     def __init__(self, booster: str) -> None:
-        words = WORDS[booster]
-        self.aliases = by_name(words["aliases"])
-        self.idle, self.needs = (by_name(words[key]) for key in ("idle", "needs"))
-        self._stateful: list[str] = words["stateful"]
+        self._words = WORDS[booster]
+        names = ("aliases", "idle", "needs")
+        self.aliases, self.idle, self.needs = (by_name(self._words[name]) for name in names)
 
     def check(
         self, user: Mapping[str, Any], defaults: dict[str, Any], known: Iterable[str]
     ) -> dict[str, Any]:
         """Return the user's parameters by their main names, beside the defaults of gbrank."""
-        checked: dict[str, Any] = {}
-        for name, value in user.items():
-            main = self.aliases.get(name, name)
-            if main in checked:
-                raise ValueError(f"booster_params must not hold {main!r} twice, got {list(user)}.")
-            if not _is_held(value):
-                demand = f"must be finite, and an integer at most {LARGEST_INT32} in size"
-                raise ArgumentError(f"{name} in booster_params", demand, quoted(value))
-            checked[main] = TRUTH.get(str(value).lower(), value)
-        pairs = list(zip(user, checked, strict=True))
-        reasons = {name: self._why_not(main, defaults | checked) for name, main in pairs}
-        refused = [f"{name!r}{reason}" for name, reason in reasons.items() if reason]
-        unknown = [name for name, main in pairs if not reasons[name] and main not in known]
-        message = f"booster_params must not hold {'; '.join(refused)}." if refused else ""
+        mains = {name: self.aliases.get(name, name) for name in user}
+        checked = {mains[name]: TRUTH.get(str(user[name]).lower(), user[name]) for name in user}
+        if len(checked) < len(user):
+            raise ValueError(f"booster_params must not hold a parameter twice, got {list(user)}.")
+        reasons = {name: self._why_not(main, defaults | checked) for name, main in mains.items()}
+        refused = "; ".join(f"{name!r}{reason}" for name, reason in reasons.items() if reason)
+        unknown = [name for name in user if not reasons[name] and mains[name] not in known]
+        messages = [f"booster_params must not hold {refused}."] if refused else []
         if unknown:
-            message = f"{message} {unknown_names('booster parameter', unknown, known)}".lstrip()
-        if message:
-            raise ValueError(message)
+            messages.append(unknown_names("booster parameter", unknown, known))
+        if messages:
+            raise ValueError(" ".join(messages))
         return checked
 
     def _why_not(self, main: str, params: Mapping[str, Any]) -> str:
@@ -64,30 +58,38 @@ class Options:
             return f", which has no effect without {' or '.join(wanted)}"
         return ""
 
-    def stateful(self, params: Mapping[str, Any]) -> list[str]:
-        """Return the options in use with which a booster has a state that no checkpoint keeps."""
-        return [option for option in self._stateful if _has(params, option)]
+    def in_use(self, kind: str, params: Mapping[str, Any]) -> list[str]:
+        """Return the options in use of a list of words.json, "stateful" or "by_threads"."""
+        return [option for option in self._words[kind] if _has(params, option)]
+
+    def stateful(self, settings: TreeSettings, params: Mapping[str, Any]) -> list[str]:
+        """Return the options in use with a state between rounds; refuse what cannot be with it."""
+        options = self.in_use("stateful", params)
+        if settings.early_stopping and any(option.endswith("=dart") for option in options):
+            raise ValueError(
+                "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
+                "earlier trees, so that no earlier model can be cut out."
+            )
+        if settings.resumable and options:
+            raise ValueError(
+                f"checkpoint must be None with {' and '.join(options)}, with which the booster has "
+                "a state between rounds that no checkpoint keeps."
+            )
+        return options
 
 
 def _has(params: Mapping[str, Any], wanted: str) -> bool:
     """Return whether parameters hold an option, with the value that `wanted` names, if any."""
     name, named, value = wanted.partition("=")
-    return name in params and (not named or str(params[name]).lower() == value.lower())
-
-
-def _is_held(value: object) -> bool:
-    """Return whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
-    if isinstance(value, list | tuple):
-        return all(map(_is_held, value))
-    most = LARGEST_INT32 if isinstance(value, int) else LARGEST_FLOAT
-    return not isinstance(value, int | float) or abs(value) <= most
+    values = ("true", "1", "+") if value == "True" else (value,)
+    return name in params and (not named or str(params[name]).lower() in values)
 
 
 def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Return parameters that give columns by position, where the user's give them by name."""
-    constraints = {"monotone_constraints": _signs, "interaction_constraints": _groups}
+    by_column = {SIGNS: _signs, GROUPS: _groups}
     return {
-        name: constraints[name](value, schema) if name in constraints else value
+        name: by_column[name](value, schema) if name in by_column else value
         for name, value in params.items()
     }
 
@@ -99,48 +101,36 @@ def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int
 
 def _signs(value: object, schema: Schema) -> list[int]:
     """Return a sign for each feature; a text is taken as the boosters take it."""
-    signs, name, n = value, "monotone_constraints", schema.n_features
+    signs, n, argument = value, schema.n_features, f"{SIGNS} in booster_params"
     if isinstance(signs, str):
-        signs = [item.strip() for item in signs.strip("()[] ").split(",")]
-        signs = [int(item) if re.fullmatch(r"[+-]?\d+", item) else item for item in signs]
+        with suppress(ValueError):
+            signs = json.loads(f"[{signs.strip('()[] ')}]")
     if isinstance(signs, Mapping):
-        by_place = dict(zip(_places(signs, name, schema), signs.values(), strict=True))
+        by_place = dict(zip(_places(signs, SIGNS, schema), signs.values(), strict=True))
         signs = [by_place.get(place, 0) for place in range(n)]
     listed = signs if isinstance(signs, list | tuple) else ()
-    if len(listed) != n or not all(type(one) is int and one in (-1, 0, 1) for one in listed):
-        raise ArgumentError(
-            f"{name} in booster_params",
-            f"must hold -1, 0 or 1 for each of {n} features, or map columns to these",
-            quoted(value),
-        )
+    if len(listed) != n or not all(one in (-1, 0, 1) for one in listed):
+        demand = f"must hold -1, 0 or 1 for each of {n} features, or map columns to these"
+        raise ArgumentError(argument, demand, quoted(value))
     for place in schema.categorical:
         if listed[place] != 0:  # LightGBM would end the process, XGBoost ignore it
-            column = repr(schema.names[place]) if schema.names else str(place)
-            raise ArgumentError(
-                f"{name} in booster_params",
-                "must be 0 for columns of categories, which have no order",
-                f"{listed[place]} for column {column}",
-            )
-    return list(listed)
+            column = schema.names[place] if schema.names else place
+            demand = "must be 0 for columns of categories, which have no order"
+            raise ArgumentError(argument, demand, f"{listed[place]} for column {column!r}")
+    return [*map(int, listed)]
 
 
 def _groups(value: object, schema: Schema) -> list[list[int]]:
     """Return the positions in each group of columns; a text is taken as the boosters take it."""
-    groups, name = value, "interaction_constraints"
+    groups = value
     if isinstance(groups, str):
         with suppress(ValueError):
             groups = json.loads(f"[{groups}]")  # LightGBM's "[0, 1], [2]"
         match groups:
             case [[[*_], *_] as nested]:  # XGBoost's "[[0, 1], [2]]"
                 groups = nested
-    if (
-        not isinstance(groups, list | tuple)
-        or not groups
-        or not all(isinstance(group, list | tuple) and group for group in groups)
-    ):
-        raise ArgumentError(
-            f"{name} in booster_params",
-            "must be lists of columns, such as [[0, 1], [2]]",
-            quoted(value),
-        )
-    return [_places(group, name, schema) for group in groups]
+    lists = groups if isinstance(groups, list | tuple) else ()
+    if not lists or not all(isinstance(group, list | tuple) and group for group in lists):
+        demand = "must be lists of columns, such as [[0, 1], [2]]"
+        raise ArgumentError(f"{GROUPS} in booster_params", demand, quoted(value))
+    return [_places(group, GROUPS, schema) for group in lists]

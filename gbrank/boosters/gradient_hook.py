@@ -2,9 +2,10 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from traceback import walk_stack
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from gbrank.boosters.gradient_watch import RoundGradients, Watch
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Mask, Vector
-from gbrank.common.checks import check_choice, check_finite, check_takes, check_vector
+from gbrank.common.checks import check_choice, check_finite, check_number, check_vector
 from gbrank.common.collective import all_any, all_sum
 from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
@@ -34,7 +35,6 @@ T = TypeVar("T")
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
 # Smaller gradients are the remains of underflow, where all pairs are in order.
 SMALLEST_GRADIENT = 1e-290
-SMALLEST_WEIGHT = 1e-200  # gradients of smaller ones underflow
 # Boosters keep single precision.
 SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
 
@@ -42,10 +42,10 @@ SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
 class Parts(NamedTuple):
     """A booster's data set without its features; `group` holds the sizes of queries."""
 
-    labels: ArrayLike
-    group: ArrayLike
-    sample_weight: ArrayLike | None = None
-    query_weight: ArrayLike | None = None
+    labels: Any
+    group: Any
+    sample_weight: Any = None
+    query_weight: Any = None
 
     @property
     def queries(self) -> Queries:
@@ -66,7 +66,7 @@ class PerDataset(Generic[T]):
         """Return ``make(parts)`` for a data set that consists of these arrays."""
         key = id(owner)
         cached = self._made.get(key)
-        if cached is not None and cached[0]() is owner and _same(cached[1], parts):
+        if cached and cached[0]() is owner and all(map(np.array_equal, cached[1], parts)):
             return cached[2]
         value = make(parts)
         copies = Parts._make(None if part is None else np.array(part) for part in parts)
@@ -75,20 +75,11 @@ class PerDataset(Generic[T]):
         return value
 
 
-def _same(a: Parts, b: Parts) -> bool:
-    return all(
-        x is y or (x is not None and y is not None and np.array_equal(x, y))
-        for x, y in zip(a, b, strict=True)
-    )
-
-
-def callbacks_of(function: str, name: str) -> list[Any]:
+def _callbacks_of(module: str, name: str) -> list[Any]:
     """Return the callbacks of a booster's training that is calling us: a local variable of it."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == function and name in frame.f_locals:
+    for frame, _ in walk_stack(sys._getframe(1)):
+        if frame.f_globals.get("__name__") == module and name in frame.f_locals:
             return list(frame.f_locals[name])
-        frame = frame.f_back  # type: ignore[assignment]
     return []
 
 
@@ -99,12 +90,10 @@ def caller(kind: type[T]) -> T | None:
     count of calls would be wrong in cross-validation, on continuation from a model, and when a
     data set is used again.
     """
-    frame = sys._getframe(1)
-    while frame is not None:
+    for frame, _ in walk_stack(sys._getframe(1)):
         owner = frame.f_locals.get("self") if "self" in frame.f_code.co_varnames else None
         if isinstance(owner, kind):
             return owner
-        frame = frame.f_back  # type: ignore[assignment]
     return None
 
 
@@ -132,8 +121,6 @@ class GradientHook:
         self.n_jobs = n_jobs
         self.watch = watch
         self.gradients: RoundGradients | None = None  # of the last round, where a fit watches
-        if watch is not None:
-            check_takes(watch, "watch", "gradients")
         self.sigma_of_round: dict[int, float] = {}
         self._warned = False
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
@@ -152,26 +139,10 @@ class GradientHook:
         """Continue the schedule of another model, given how far that came."""
         self.stages = self._stages_after(before)
 
-    def bind(
-        self,
-        y: ArrayLike,
-        queries: Queries,
-        *,
-        sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
-        labels: Mapping[str, ArrayLike] | None = None,
-    ) -> list[BoundObjective]:
-        """Return the objective of each stage, for these labels, weights and other labels."""
+    def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
+        """Return the objective of each stage, for these labels; weights and others are columns."""
         return [
-            stage.objective.bind(
-                y,
-                queries,
-                sample_weight=sample_weight,
-                query_weight=query_weight,
-                labels=labels,
-                rounds=stage.rounds,
-                n_jobs=self.n_jobs,
-            )
+            stage.objective.bind(y, queries, rounds=stage.rounds, n_jobs=self.n_jobs, **columns)
             for stage in self.stages
         ]
 
@@ -185,23 +156,27 @@ class GradientHook:
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
-        return self.bind(
-            parts.labels,
-            parts.queries,
-            sample_weight=parts.sample_weight,
-            query_weight=parts.query_weight,
-        )
+        labels, _, by_document, by_query = parts
+        return self.bind(labels, parts.queries, sample_weight=by_document, query_weight=by_query)
 
-    def warn_of_stopping(self, patience_of: Callable[[], Sequence[int]], round: int) -> None:
-        """Warn once that a booster's own early stopping may end training in the start."""
-        if self._warned or round >= self.begin or not (patience := patience_of()):
+    def warn_of_stopping(
+        self, round: int, training: tuple[str, str], patience_of: Callable[[Any], int]
+    ) -> None:
+        """Warn once that a booster's own early stopping may end training in the start.
+
+        `training` are the module that trains and its variable of callbacks, among which those of
+        early stopping have a patience.
+        """
+        if self._warned or round >= self.begin:
+            return
+        patience = [*filter(None, map(patience_of, _callbacks_of(*training)))]
+        if not patience:
             return
         self._warned = True
         first, main = self.stages
         warn_user(
             f"early stopping may leave a model of {first.title} alone: {main.title} trains "
-            f"{first.title} for {main.begin} rounds, and the booster's early stopping counts its "
-            f"{patience[0]} rounds from the first one. Use the hook's: "
+            f"{first.title} for {main.begin} rounds. Use the hook's: "
             f"callbacks=[hook.early_stopping({patience[0]})]."
         )
 
@@ -278,11 +253,9 @@ class GradientHook:
 
     def _advice(self, objective: Objective, sigma: float) -> str:
         """Return what to do where gradients are too large."""
-        if objective.facts.sigma_unit == "none":
-            return ""
-        if self.curvature == "unit":
-            return f" Gradients are steep where sigma is narrow: choose one above {sigma:.3g}."
-        return f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
+        side = "above" if self.curvature == "unit" else "far below"
+        has_sigma = objective.facts.sigma_unit != "none"
+        return f" Choose a sigma {side} {sigma:.3g}." if has_sigma else ""
 
     def _index(self, round: int | None) -> int:
         """Return the place of a round's stage; if the round is unknown, it must not matter."""
@@ -292,8 +265,8 @@ class GradientHook:
         annealed = first.objective.facts.annealed or first.sigma(1) != first.sigma(0)
         if len(self.stages) > 1 or annealed:
             raise ValueError(
-                "the round is not known, and sigma or the objective depends on it: the hook was "
-                "called from outside the booster's training. Use its method at_round."
+                "the round is not known outside the booster's training, and sigma or the objective "
+                "depends on it: use the hook's method at_round."
             )
         return 0
 
@@ -321,25 +294,16 @@ def _check_differ(scores: Vector, queries: Queries) -> None:
 
 def _check_any(gradient: Vector, curvature: Vector, bound: BoundObjective, first: bool) -> None:
     """Set gradients that underflowed to 0; refuse that in the first round, and no curvature."""
-    weights = bound.weights
     any_gradient = all_any(largest_size(gradient) > SMALLEST_GRADIENT)
     if not any_gradient:
         gradient[:] = 0.0
     if first and not any_gradient:
-        if 0.0 < weights.max(initial=0.0) < SMALLEST_WEIGHT:
-            raise ValueError(
-                f"weights must not vanish beside 1, got {weights.max():.3g} as the largest. "
-                "Divide them by their mean."
-            )
         raise nothing_to_learn(bound.queries)
-    if all_any(not np.isfinite(_sum_of(curvature))):
+    infinite = all_any(not np.isfinite(_sum_of(curvature)))
+    if infinite or (any_gradient and not all_any(curvature.max(initial=0.0) > SMALLEST_CURVATURE)):
         raise ValueError(
-            f"curvatures must have a finite sum, got {curvature.max():.3g} as the largest."
-        )
-    if not all_any(curvature.max(initial=0.0) > SMALLEST_CURVATURE) and any_gradient:
-        raise ValueError(
-            "the curvature must be positive for some document, got none. Return ones for plain "
-            "gradient steps."
+            "the curvature must be positive for some document, and have a finite sum. Return ones "
+            "for plain gradient steps."
         )
 
 
@@ -375,10 +339,6 @@ class MeasureHook:
         self.measures = get_measures(measures or "ndcg", "measures")
         self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "MeasureHook":
-        """Return itself; there is nothing to copy."""
-        return self
-
     def of_data(self, owner: object, parts: Parts, scores: ArrayLike) -> list[tuple[str, float]]:
         """Return name and value of each measure, for a data set of the booster's."""
         bound, weights = self._bound.get(owner, parts, self._bind)
@@ -388,6 +348,36 @@ class MeasureHook:
         queries = parts.queries
         bound = [measure.bind(parts.labels, queries) for measure in self.measures]
         return bound, query_weights(queries, parts.sample_weight, parts.query_weight)
+
+
+class StagedStopping:
+    """Ends people's own training calls as `GBRanker` ends its own; says what the model keeps."""
+
+    def __init__(self, hook: GradientHook, rounds: int, verbose: bool) -> None:
+        self._hook, self._verbose = hook, verbose
+        self._patience = check_number(rounds, "rounds", 1, integer=True)
+        self.end: int | None = None  # if the start has ended early; None before a training
+
+    def ends(self, done: int, best: int) -> bool:
+        """Return whether training ends after some rounds, of which `best` are to be kept.
+
+        Patience counts from the round in which the objective itself begins. If it is lost before
+        that, the objective begins now.
+        """
+        hook = self._hook
+        if done < hook.begin and done - best >= self._patience:
+            self.end = hook.end_start(done)
+        return done == self.end or done - max(best, hook.begin) >= self._patience
+
+    def say(self, done: int, best: int) -> None:
+        """Print how many rounds the model keeps of each stage; warn if it keeps only the start."""
+        self._hook.warn_of_start_alone(done, best)
+        if self._verbose:
+            *starts, main = self._hook.stages
+            first = min(best, max(0, main.begin))
+            of_start = f"{first} of {starts[0].title}, then " if starts else ""
+            of_main = f"{best - first} of {main.title}"
+            print(f"The model keeps {best} of {done} rounds: {of_start}{of_main}.")
 
 
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:

@@ -1,20 +1,25 @@
-"""The part common to boosters: settings of trees, steps of training, checks."""
+"""The part common to boosters: settings of trees, steps of training, names, rows of bins."""
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from gbrank.common.arrays import Positions, Single, Vector
+from gbrank.common.collective import all_sum
 from gbrank.common.plain import plain
+from gbrank.data.feature_matrix import Features
+from gbrank.data.sampling import block_keys
 from gbrank.data.schema import Schema
 
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
-Params: TypeAlias = dict[str, Any]  # a booster's own
 # The new values of all leaves, of the leaf of each row, a line for each tree, and the old values.
 Refit: TypeAlias = Callable[[Positions, list[Vector]], list[Vector]]
 State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training
+BINNED_ROWS = 200_000  # LightGBM's own default
 
 
 @dataclass(frozen=True)
@@ -57,22 +62,20 @@ def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single
 
 def safe_names(schema: Schema) -> list[str] | None:
     """Return the column names, or None if a booster's file format could not hold them."""
-    names = schema.names
-    if names is None:
-        return None
-    unsafe = set('[]<>{}":, ') | {"\n", "\t", "\r"}
-    return None if any(unsafe & set(name) or not name for name in names) else names
+    unsafe = set('[]<>{}":, \n\t\r')
+    unfit = any(unsafe & set(name) or not name for name in schema.names or ())
+    return None if unfit else schema.names
 
 
-def refuse_settings(settings: TreeSettings, kind: str, stateful: Iterable[str]) -> None:
-    """Refuse early stopping with dart, and checkpoints where the booster has a hidden state."""
-    if kind == "dart" and settings.early_stopping:
-        raise ValueError(
-            "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
-            "earlier trees, so that no earlier model can be cut out."
-        )
-    if settings.resumable and stateful:
-        raise ValueError(
-            f"checkpoint must be None with {' and '.join(sorted(stateful))}: the booster has a "
-            "state of its own between rounds, so that training could not go on to the same model."
-        )
+def stacked(parts: Sequence[Features]) -> Features:
+    """Return rows below one another, sparse if the first ones are."""
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
+    """Return this worker's share of a sample of `most` rows, in the order of their hashes.
+
+    Bins are made from it: rows are chosen by content, not by position.
+    """
+    count = math.ceil(X.shape[0] * min(1, most / all_sum(X.shape[0])))
+    return X[np.argsort(block_keys(X))[:count]]

@@ -40,8 +40,9 @@ def read_model_file(booster: str, content: bytes) -> Model:
 
 def _fault(booster: str, content: bytes) -> str:
     """Return why another process cannot read a model, and predict by it; "" if it can."""
-    if booster == "lightgbm" and b"end of trees" not in content:  # LightGBM reads those before
-        return "it ends before its last tree does"
+    ends = [b"end of trees"] + [b"end of parameters"] * (b"\nparameters:" in content)
+    if booster == "lightgbm" and not all(end in content for end in ends):  # LightGBM reads the rest
+        return "it ends before its trees or its parameters do"
     try:
         done = subprocess.run(
             [sys.executable, "-c", PROBE, booster],

@@ -70,6 +70,16 @@ def with_splits(tree: Tree, change: Callable[[Split], Tree]) -> Tree:
     return change(replace(tree, left=left, right=right))
 
 
+def read_tree(node: Any, leaf: str, split: Callable[[Any], Split]) -> Tree:
+    """Return a tree of JSON; `split` makes the split of a node, with nodes as its sides."""
+    if leaf in node:
+        return Leaf(float(node[leaf]))
+    top: Any = split(node)
+    left, right = read_tree(top.left, leaf, split), read_tree(top.right, leaf, split)
+    tree: Tree = replace(top, left=left, right=right)
+    return tree
+
+
 def at_most(threshold: float) -> float:
     """Return the t for which x ≤ t if and only if x ≤ threshold, for single-precision x.
 
@@ -92,13 +102,15 @@ def above(threshold: float) -> float:
     return float(np.nextafter(np.float32(below), np.float32(np.inf)))
 
 
-def check_nodes(splits: NDArray[Any], children: NDArray[Any], n_nodes: int) -> None:
-    """Refuse children, of shape (2, n_splits), that do not come after their splits."""
+def check_nodes(
+    splits: NDArray[Any],
+    children: NDArray[Any],
+    n_nodes: int,
+    features: NDArray[Any],
+    n_features: int,
+) -> None:
+    """Refuse children, of shape (2, n_splits), that do not follow splits; features not there."""
     if not ((children > splits) & (children < n_nodes)).all():
         raise ValueError("a split leads to a node that is not there, or before it")
-
-
-def check_features(features: NDArray[Any], n_features: int) -> None:
-    """Refuse features that a model does not read."""
     if not ((features >= 0) & (features < n_features)).all():
         raise ValueError(f"a split is of a feature beyond the model's {n_features}")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from gbrank.boosters.bins import bin_sample
+from gbrank.boosters.interface import bin_sample
 from gbrank.boosters.xgboost import matrices
 from gbrank.data.schema import Schema
 

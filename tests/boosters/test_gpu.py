@@ -51,5 +51,5 @@ def test_no_such_gpu() -> None:
     """The user hears on which other GPU it trains."""
     if not has_gpu():
         pytest.skip("XGBoost finds no GPU on this machine")
-    with pytest.warns(UserWarning, match="no such GPU as device='cuda:99', and trains on 'cuda:"):
+    with pytest.warns(UserWarning, match="no GPU for device='cuda:99', and trains on 'cuda:"):
         fit(device="cuda:99")

@@ -10,7 +10,7 @@ from optioned import X, Y, scores
 
 from gbrank import GBRanker
 from gbrank.boosters.lightgbm.parameters import known_names
-from gbrank.boosters.xgboost.parameters import OPTIONS as XGBOOST_OPTIONS
+from gbrank.boosters.xgboost.trainer import OPTIONS as XGBOOST_OPTIONS
 
 DART, GOSS = {"boosting": "dart", "drop_rate": 0.5}, {"data_sample_strategy": "goss"}
 QUANTIZED, RISING = {"use_quantized_grad": True}, {"monotone_constraints": [1] * 3 + [0] * 3}

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, Queries, make_cubic
 from gbrank.boosters import TRAINERS, TreeSettings
-from gbrank.boosters.bins import bin_sample
+from gbrank.boosters.interface import bin_sample
 from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
 from gbrank.schedules import geometric

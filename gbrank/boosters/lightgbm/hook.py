@@ -9,14 +9,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.early_stopping import StagedStopping
-from gbrank.boosters.gradient_hook import (
-    GradientHook,
-    MeasureHook,
-    Parts,
-    callbacks_of,
-    caller,
-)
+from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, caller
 from gbrank.common.arrays import Vector
 
 
@@ -86,7 +79,7 @@ class lightgbm_fobj(GradientHook):
                 "first tree. GBRanker samples queries: subsample=, subsample_by='query'."
             )
         round = booster.current_iteration()
-        self.warn_of_stopping(_patience, round)
+        self.warn_of_stopping(round, ("lightgbm.engine", "callbacks_after_iter"), _patience)
         return self.at_round(round, first, second, weight, group)
 
     def early_stopping(self, rounds: int, *, verbose: bool = True) -> Callable[[Any], None]:
@@ -136,11 +129,9 @@ class lightgbm_fobj(GradientHook):
         return self.of_data(*_arguments(first, second, weight, group), round)
 
 
-def _patience() -> list[int]:
-    """Return the patience of LightGBM's own early stopping, in the training that is calling us."""
-    callbacks = callbacks_of("lightgbm.engine", "callbacks_after_iter")
-    rounds = [getattr(callback, "stopping_rounds", 0) for callback in callbacks]
-    return [patience for patience in rounds if patience > 0]
+def _patience(callback: Any) -> int:
+    """Return the patience of LightGBM's own early stopping; 0 of other callbacks."""
+    return max(0, getattr(callback, "stopping_rounds", 0))
 
 
 class _EarlyStopping:
@@ -164,9 +155,8 @@ class _EarlyStopping:
             )
         value = judged[0][2] if judged[0][3] else -judged[0][2]
         if env.iteration == env.begin_iteration:
-            self._stages.restart()
-            self._best, self._value, self._results = done, value, results
-        elif value > self._value:
+            self._stages.end, self._value = None, -np.inf
+        if value > self._value:
             self._best, self._value, self._results = done, value, results
         if self._stages.ends(done, self._best) or done == env.end_iteration:
             self._stages.say(done, self._best)
@@ -201,21 +191,14 @@ class lightgbm_feval(MeasureHook):
         return [(name, value, True) for name, value in values]
 
 
-def _arguments(
-    first: ArrayLike,
-    second: ArrayLike | lgb.Dataset,
-    weight: ArrayLike | None,
-    group: ArrayLike | None,
-) -> tuple[object, Parts, ArrayLike]:
+def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
     """Return the object that identifies the data set, its content, and the scores."""
     if isinstance(second, lgb.Dataset):
-        parts = _parts(second.get_label(), second.get_group(), second.get_weight())
-        return second, parts, first
-    labels = np.asarray(first)
-    return labels, _parts(labels, group, weight), second
-
-
-def _parts(labels: Any, group: Any, weight: Any) -> Parts:
-    if group is None:
+        owner, scores = second, first
+        parts = Parts(owner.get_label(), owner.get_group(), owner.get_weight())
+    else:
+        owner, scores = np.asarray(first), second
+        parts = Parts(owner, group, weight)
+    if parts.group is None:
         raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
-    return Parts(labels, group, sample_weight=weight)
+    return owner, parts, scores

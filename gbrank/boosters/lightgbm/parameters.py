@@ -5,20 +5,27 @@ import re
 import socket
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 
-from gbrank.boosters.booster_params import LARGEST_INT32, Options
-from gbrank.boosters.interface import Params, TreeSettings
+from gbrank.boosters.booster_params import LARGEST_INT32, Options, by_position
+from gbrank.boosters.interface import TreeSettings
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_choice
 from gbrank.common.collective import all_gather, n_workers, own_host
+from gbrank.data.schema import Schema
 
 FILES = ("forcedsplits_filename", "forcedbins_filename")  # options that name a file
-METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for the first
+# Values of options, of which LightGBM takes any other for the first, or ends in words of its own.
+CHOICES = {
+    "boosting": ("gbdt", "dart", "goss"),
+    "monotone_constraints_method": ("basic", "intermediate", "advanced"),
+}
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
 OPTIONS = Options("lightgbm")
+SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
 # A threshold drawn from all need not be a fine one: a tenth less time, at the same quality.
 BINS_OF_RANDOM_THRESHOLDS = 63
 
@@ -32,28 +39,23 @@ def known_names() -> frozenset[str]:
     return frozenset(re.findall(r"^\[(\w+): ", text, re.MULTILINE))
 
 
-def tree_params(settings: TreeSettings) -> Params:
-    """Return LightGBM's parameters for these settings."""
+def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+    """Return LightGBM's parameters for these settings, of which none is refused."""
     defaults = _defaults(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
     user = OPTIONS.check(settings.params, defaults | workers, known_names())
-    if user.get("boosting") == "rf":
-        raise ValueError(
-            "booster_params must not set boosting='rf': a random forest does not boost, "
-            "and takes no objective of gbrank. Use 'gbdt' or 'dart'."
-        )
-    if (method := user.get("monotone_constraints_method")) is not None:
-        check_choice(method, "monotone_constraints_method in booster_params", METHODS)
+    for name, choices in CHOICES.items():
+        check_choice(user.get(name, choices[0]), f"{name} in booster_params", choices)
     _check_files(user)
-    layout: Params = {} if "force_row_wise" in user else {"force_col_wise": True}
+    layout: dict[str, Any] = {} if "force_row_wise" in user else {"force_col_wise": True}
     if depends_on_threads(user):
         defaults["num_threads"] = 1
     if settings.extra_trees:
         layout["max_bin"] = BINS_OF_RANDOM_THRESHOLDS
-    return defaults | layout | user
+    return by_position(defaults | layout | user, schema)
 
 
-def _defaults(settings: TreeSettings) -> Params:
+def _defaults(settings: TreeSettings) -> dict[str, Any]:
     """Return the parameters that gbrank sets, whatever the user's."""
     # LightGBM counts the documents that subsample leaves out too.
     min_data = min(round(settings.min_child_samples / settings.subsample), LARGEST_INT32)
@@ -77,18 +79,18 @@ def _defaults(settings: TreeSettings) -> Params:
     }
 
 
-def _check_files(user: Params) -> None:
+def _check_files(user: dict[str, Any]) -> None:
     """Refuse files of which LightGBM would make nothing without a word."""
     for name in FILES:
         try:
             json.loads(Path(user[name]).read_bytes() if name in user else "0")
         except (OSError, TypeError, ValueError) as error:
-            raise ArgumentError(
-                f"{name} in booster_params", "must name a JSON file", f"{user[name]!r}: {error}"
-            ) from None
+            got = f"{user[name]!r}: {error}"
+            name = f"{name} in booster_params"
+            raise ArgumentError(name, "must name a JSON file", got) from None
 
 
-def network_params() -> Params:
+def network_params() -> dict[str, Any]:
     """Return the parameters that connect LightGBM to all workers of a distributed fit."""
     if n_workers() == 1:
         return {}
@@ -103,16 +105,16 @@ def network_params() -> Params:
     }
 
 
-def depends_on_threads(params: Params) -> list[str]:
+def depends_on_threads(params: dict[str, Any]) -> list[str]:
     """Return the options with which LightGBM draws, or adds, by blocks of its threads."""
-    on = [name for name, value in params.items() if str(value).lower() in ("true", "1", "+")]
-    off = str(params.get("stochastic_rounding", True)).lower() in ("false", "0", "-")
-    goss = [name for name, value in params.items() if str(value).lower() == "goss"]
-    drawing = {"linear_tree"} if off else {"linear_tree", "use_quantized_grad"}
-    return goss + sorted(drawing.intersection(on))
+    rounding = params.get("use_quantized_grad", False)  # LightGBM's default beside it
+    return OPTIONS.in_use("by_threads", {"stochastic_rounding": rounding} | params)
 
 
-def draws_features(params: Params) -> bool:
-    """Return whether LightGBM draws features or thresholds at random."""
+def seeds_of_draws(params: dict[str, Any], settings: TreeSettings) -> dict[str, int]:
+    """Return the seeds of features and thresholds, to change in each round; none without draws."""
     drawn = params["feature_fraction"] < 1 or params["extra_trees"]
-    return drawn or "feature_fraction_bynode" in params
+    drawn = drawn or "feature_fraction_bynode" in params
+    if OPTIONS.stateful(settings, params) or not drawn:
+        return {}
+    return {name: params.get(name, settings.seed) for name in SEEDS}

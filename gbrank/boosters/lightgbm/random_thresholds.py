@@ -8,12 +8,13 @@ above.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.boosters.interface import Params
+from gbrank.boosters.interface import stacked
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_number
 from gbrank.data.feature_matrix import Features, as_dense
@@ -24,7 +25,9 @@ WIDE = 1000
 ZERO = 1e-35  # up to which LightGBM takes numbers for zero
 
 
-def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Params, Features]:
+def bins_of_one_size(
+    X: Features, params: dict[str, Any], schema: Schema
+) -> tuple[dict[str, Any], Features]:
     """Return parameters with the number of bins of each feature, and the rows to make bins of.
 
     A value that fills a bin has one, and the other bins have about as many rows as bins of one size
@@ -57,12 +60,10 @@ def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Param
     if not extended:
         return params, X
     rows = np.repeat(row[np.newaxis], smallest_bin(params), axis=0)
-    if sp.issparse(X):
-        return params, sp.vstack([X, rows], format="csr")
-    return params, np.concatenate([X, rows])
+    return params, stacked([X, rows])
 
 
-def smallest_bin(params: Params) -> int:
+def smallest_bin(params: dict[str, Any]) -> int:
     """Return how many rows LightGBM wants in a bin."""
     return _integer(params, "min_data_in_bin", 3, 1)
 
@@ -84,7 +85,7 @@ def _bins_of_one_size(values: Vector, counts: NDArray[np.int64], most: int) -> i
     return 1 + both
 
 
-def _integer(params: Params, name: str, default: int, low: int) -> int:
+def _integer(params: dict[str, Any], name: str, default: int, low: int) -> int:
     value = params.get(name, default)
     return int(check_number(value, f"{name} in booster_params", low, integer=True))
 

@@ -1,7 +1,7 @@
 """Trained models of LightGBM."""
 
 import re
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import lightgbm as lgb
@@ -10,35 +10,16 @@ from lightgbm.basic import LightGBMError
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.lightgbm import check_threads, translated
-from gbrank.boosters.tree import (
-    Leaf,
-    Membership,
-    Threshold,
-    Tree,
-    check_features,
-    check_nodes,
-)
+from gbrank.boosters.tree import Membership, Split, Threshold, Tree, check_nodes, read_tree
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.schema import Schema
 
-# Bits of a split's "decision_type".
-CATEGORICAL, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8
-PARAMETERS = re.compile(r"\nparameters:\n(\[\w+: .*\]\n)*\nend of parameters\n")
+CATEGORICAL = 1  # a bit of a split's "decision_type"
+THRESHOLDS = re.compile(r"^threshold=(.*)$", re.M)  # of which the JSON has no infinite ones
 LEAF_VALUES, SIZES = re.compile(r"^leaf_value=(.*)$", re.M), re.compile(r"^tree_sizes=.*\n", re.M)
-# Lines of a tree that name nodes, features or categories.
-OF_LINKS = (
-    "split_feature",
-    "decision_type",
-    "left_child",
-    "right_child",
-    "threshold",
-    "leaf_features",
-    "cat_boundaries",
-    "cat_threshold",
-)
 
 
 class LightGBMModel:
@@ -51,8 +32,6 @@ class LightGBMModel:
     def load(cls, content: bytes, n_jobs: int | None = None) -> "LightGBMModel":
         """Read a model from LightGBM's text format; each prediction is told its threads."""
         text = content.decode().replace("\r\n", "\n")
-        if "\nparameters:" in text and not PARAMETERS.search(text):  # LightGBM may end the process
-            raise ValueError("its parameters are not whole")
         with translated("not a LightGBM model"):
             return cls(lgb.Booster(model_str=text))
 
@@ -125,81 +104,59 @@ class LightGBMModel:
 
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""
-        for block in _tree_texts(self.native.model_to_string()):
-            _check_splits(_lines(block), self.n_features)
+        for text in self.native.model_to_string().split("\nTree=")[1:]:
+            _check_splits(text, self.n_features)
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
-        return [_tree(block) for block in _tree_texts(self.native.model_to_string())]
+        texts = THRESHOLDS.findall(self.native.model_to_string())
+        thresholds = [np.array(text.split(), float) for text in texts]
+        return [
+            read_tree(tree["tree_structure"], "leaf_value", partial(_split, numbers))
+            for tree, numbers in zip(self.native.dump_model()["tree_info"], thresholds, strict=True)
+        ]
 
 
-def _tree_texts(text: str) -> list[str]:
-    """Return the texts of the trees of a model."""
-    end = text.index("\nend of trees\n") + 1
-    return re.split(r"(?=^Tree=\d+$)", text[:end], flags=re.MULTILINE)[1:]
-
-
-def _check_splits(lines: dict[str, str], n_features: int) -> None:
+def _check_splits(text: str, n_features: int) -> None:
     """Refuse the text of a tree whose splits name what is not there."""
-    numbers = {name: np.array(lines.get(name, "").split(), float) for name in OF_LINKS}
-    features, kinds, left, right, thresholds, of_leaves, bounds, words = numbers.values()
-    children, n_splits = np.stack([left, right]), len(left)
+    lines = dict(re.findall(r"^(\w+)=(.*)$", text, flags=re.MULTILINE))
+
+    def numbers(name: str) -> Vector:
+        return np.array(lines.get(name, "").split(), float)
+
+    children = np.stack([numbers("left_child"), numbers("right_child")])
+    n_splits = children.shape[1]
     children[children < 0] = n_splits - 1 - children[children < 0]  # leaves come after the splits
-    check_nodes(np.arange(n_splits), children, 2 * n_splits + 1)
-    check_features(np.concatenate([features, of_leaves]), n_features)
-    places = thresholds[kinds.astype(int) & CATEGORICAL > 0]
+    features = np.append(numbers("split_feature"), numbers("leaf_features"))
+    check_nodes(np.arange(n_splits), children, 2 * n_splits + 1, features, n_features)
+    places = numbers("threshold")[numbers("decision_type").astype(int) & CATEGORICAL > 0]
+    bounds = numbers("cat_boundaries")
     if len(places) and not (
         0 <= places.min() <= places.max() < len(bounds) - 1
-        and (bounds[0], bounds[-1]) == (0, len(words))
+        and (bounds[0], bounds[-1]) == (0, len(numbers("cat_threshold")))
         and (np.diff(bounds) >= 0).all()
     ):
         raise ValueError("a split is by categories that are not there")
 
 
-def _lines(block: str) -> dict[str, str]:
-    """Return the lines of a text, by name."""
-    return dict(re.findall(r"^(\w+)=(.*)$", block, flags=re.MULTILINE))
-
-
-def _tree(block: str) -> Tree:
-    """Return the tree of a text, in which children come after their parents."""
-    lines = _lines(block)
-    if lines.get("is_linear") == "1":
+def _split(thresholds: Vector, node: dict[str, Any]) -> Split:
+    """Return the split of a node; without missing values in training, they are read as zeros."""
+    feature, missing_left = node["split_feature"], node["default_left"]
+    sides = node["left_child"], node["right_child"]
+    if any("leaf_const" in side for side in sides):
         raise ValueError(
             "the model must have constants in its leaves, got the linear functions of linear_tree."
         )
-    numbers = {name: [*map(float, line.split())] for name, line in lines.items()}
-    leaves = [*map(Leaf, numbers["leaf_value"])]
-    if len(leaves) == 1:
-        return leaves[0]
-    columns = ("split_feature", "decision_type", "threshold", "left_child", "right_child")
-    splits = np.array([numbers[name] for name in columns]).T.tolist()
-    made: dict[int, Tree] = {}
-    for number, (column, kind, threshold, *ends) in reversed([*enumerate(splits)]):
-        left, right = (leaves[~int(end)] if end < 0 else made[int(end)] for end in ends)
-        feature, bits = int(column), int(kind)
-        if bits & CATEGORICAL:  # missing values go right
-            categories = _categories(numbers, int(threshold))
-            made[number] = Membership(feature, False, left, right, categories)
-        else:
-            missing_left = _missing_left(feature, bits, threshold)
-            made[number] = Threshold(feature, missing_left, left, right, threshold)
-    return made[0]
-
-
-def _categories(numbers: Mapping[str, list[float]], place: int) -> tuple[int, ...]:
-    """Return the categories that go left, which are bits of 32-bit words."""
-    start, end = map(int, numbers["cat_boundaries"][place : place + 2])
-    words = np.array(numbers["cat_threshold"][start:end], "<u4")
-    return tuple(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
-
-
-def _missing_left(feature: int, bits: int, threshold: float) -> bool:
-    """Return where missing values go; without any in training, they are read as zeros."""
-    default_left, zero_left = bool(bits & DEFAULT_LEFT), threshold >= 0
-    if bits & ZERO_IS_MISSING and default_left != zero_left:
+    if node["decision_type"] == "==":  # missing values go right
+        categories = tuple(map(int, node["threshold"].split("||")))
+        return Membership(feature, False, *sides, categories)
+    threshold = float(thresholds[node["split_index"]])
+    zero_left = threshold >= 0
+    if node["missing_type"] == "None":
+        missing_left = zero_left
+    elif node["missing_type"] == "Zero" and missing_left != zero_left:
         raise ValueError(
             "the model must treat zeros as numbers, but with zero_as_missing it sends those of "
             f"column {feature} to the other side than the numbers next to them."
         )
-    return default_left if bits & NAN_IS_MISSING or bits & ZERO_IS_MISSING else zero_left
+    return Threshold(feature, missing_left, *sides, threshold)

@@ -6,25 +6,23 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-import scipy.sparse as sp
 
-from gbrank.boosters.bins import BINNED_ROWS, bin_sample
-from gbrank.boosters.booster_params import by_position
 from gbrank.boosters.interface import (
+    BINNED_ROWS,
     GradientFunction,
-    Params,
     State,
     TreeSettings,
-    refuse_settings,
+    bin_sample,
     safe_names,
     single_precision,
+    stacked,
 )
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
-    OPTIONS,
+    SEEDS,
     depends_on_threads,
-    draws_features,
     network_params,
+    seeds_of_draws,
     tree_params,
 )
 from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
@@ -40,7 +38,6 @@ from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
 
 REFUSED = "LightGBM refuses the parameters or data"
-SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
 
 
 def merge(booster: lgb.Booster, earlier: lgb.Booster) -> None:
@@ -57,6 +54,8 @@ def merge(booster: lgb.Booster, earlier: lgb.Booster) -> None:
 class LightGBMTrainer:
     """A LightGBM booster in training."""
 
+    check = staticmethod(tree_params)
+
     @interrupts_held()
     def __init__(
         self,
@@ -68,7 +67,8 @@ class LightGBMTrainer:
     ) -> None:
         check_threads(settings.n_jobs)
         params = self.check(settings, schema)
-        self._choose_seeds(params, settings)
+        self._seeds = seeds_of_draws(params, settings)
+        self._first_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
         if params["num_threads"] < settings.n_jobs:
             warn_user(
                 f"trees grow on one thread, not n_jobs={settings.n_jobs}: with "
@@ -78,7 +78,10 @@ class LightGBMTrainer:
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
             self._n_trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
-            train, *valid = _with_scores([train, *valid], state)
+            train, *valid = (
+                replace(rows, init_score=np.frombuffer(state[f"scores_{i}"]))
+                for i, rows in enumerate([train, *valid])
+            )
         with translated(REFUSED):
             params, data = _training_data(train, params, schema)
             self._booster = lgb.Booster(params | network_params(), data)
@@ -89,20 +92,6 @@ class LightGBMTrainer:
             self._booster.add_valid(of_valid, f"valid_{i}")
         if state is not None:
             merge(self._booster, lgb.Booster(model_str=state["model"].decode()))
-
-    @staticmethod
-    def check(settings: TreeSettings, schema: Schema) -> Params:
-        """Return LightGBM's parameters, of which none is refused."""
-        return by_position(tree_params(settings), schema)
-
-    def _choose_seeds(self, params: Params, settings: TreeSettings) -> None:
-        """Refuse what cannot be resumed, and choose the seeds to change in each round."""
-        obstacles = OPTIONS.stateful(params)
-        refuse_settings(settings, params["boosting"], obstacles)
-        self._seeds: dict[str, int] = {}
-        if draws_features(params) and not obstacles:
-            self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
-        self._first_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
@@ -160,14 +149,6 @@ class LightGBMTrainer:
         self._booster.reset_parameter(dict(zip(self._seeds, noise.tolist(), strict=True)))
 
 
-def _with_scores(parts: list[Documents], state: State) -> list[Documents]:
-    """Return training and validation rows with the checkpoint's scores as initial scores."""
-    return [
-        replace(rows, init_score=np.frombuffer(state[f"scores_{i}"]))
-        for i, rows in enumerate(parts)
-    ]
-
-
 def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     """Return the scores that LightGBM hands to a metric, one vector for each data set."""
     seen: list[Vector] = []
@@ -180,7 +161,9 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     return seen
 
 
-def _training_data(train: Documents, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset]:
+def _training_data(
+    train: Documents, params: dict[str, Any], schema: Schema
+) -> tuple[dict[str, Any], lgb.Dataset]:
     """Return all parameters, and the data set of the training rows, with bins of a sample.
 
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.
@@ -192,19 +175,16 @@ def _training_data(train: Documents, params: Params, schema: Schema) -> tuple[Pa
         most = max(1, most - smallest_bin(params))
     sample = X
     if n_workers() > 1 or X.shape[0] > most:
-        parts = all_gather(bin_sample(X, most))
-        sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        sample = stacked(all_gather(bin_sample(X, most)))
     if params["extra_trees"]:
         params, sample = bins_of_one_size(sample, params, schema)
-    if sample is X:
-        return params, _dataset(X, params, schema, init_score=train.init_score)
-    bins = _dataset(sample, params, schema)
+    bins = None if sample is X else _dataset(sample, params, schema)
     return params, _dataset(X, params, schema, bins, train.init_score)
 
 
 def _dataset(
     X: Features,
-    params: Params,
+    params: dict[str, Any],
     schema: Schema,
     reference: lgb.Dataset | None = None,
     init_score: Vector | None = None,

@@ -8,14 +8,7 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.early_stopping import StagedStopping
-from gbrank.boosters.gradient_hook import (
-    GradientHook,
-    MeasureHook,
-    Parts,
-    callbacks_of,
-    caller,
-)
+from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, caller
 from gbrank.common.arrays import Vector
 
 
@@ -56,7 +49,7 @@ class xgboost_obj(GradientHook):
         if booster is None:
             return self.at_round(None, scores, data)
         round = booster.num_boosted_rounds()
-        self.warn_of_stopping(_patience, round)
+        self.warn_of_stopping(round, ("xgboost.training", "callbacks"), _patience)
         return self.at_round(round, scores, data)
 
     def early_stopping(
@@ -102,10 +95,9 @@ class xgboost_obj(GradientHook):
         return self.of_data(data, _parts(data), scores, round)
 
 
-def _patience() -> list[int]:
-    """Return the patience of XGBoost's own early stopping, in the training that is calling us."""
-    callbacks = callbacks_of("xgboost.training", "callbacks")
-    return [each.rounds for each in callbacks if type(each) is xgb.callback.EarlyStopping]
+def _patience(callback: Any) -> int:
+    """Return the patience of XGBoost's own early stopping; 0 of other callbacks."""
+    return callback.rounds if type(callback) is xgb.callback.EarlyStopping else 0
 
 
 class _EarlyStopping(xgb.callback.EarlyStopping):
@@ -117,7 +109,7 @@ class _EarlyStopping(xgb.callback.EarlyStopping):
 
     def before_training(self, model: Any) -> Any:
         """Begin anew."""
-        self._stages.restart()
+        self._stages.end = None
         self.stopping_history = {}
         self.save_best = self.save_best and isinstance(model, xgb.Booster)  # cv has no model
         return super().before_training(model)

@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
 
-from gbrank.boosters.bins import bin_sample
-from gbrank.boosters.interface import TreeSettings, safe_names
+from gbrank.boosters.interface import TreeSettings, bin_sample, safe_names, stacked
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import BoosterError
@@ -18,8 +17,6 @@ from gbrank.data.schema import Schema
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
 COARSEST = 1e-3
-# XGBoost's own default.
-MAX_BIN = 256
 NOT_HELD = "X must be what XGBoost can hold"
 
 
@@ -42,7 +39,7 @@ def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> 
     if user.get("tree_method", "hist") != "hist":
         return as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
     columns, margin = _columns(schema), _margin(rows.init_score)
-    options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
+    options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin")}
     with translated(NOT_HELD, BoosterError):
         bins = xgb.QuantileDMatrix(_Blocks(_sample(rows.X), columns), **options)
         data = xgb.QuantileDMatrix(_Blocks(rows.X, columns), ref=bins, **options)
@@ -56,9 +53,9 @@ def _sample(X: Features) -> Features:
     if sample.shape[0] == X.shape[0]:
         return sample
     # Beyond the last bin, a value would go another way in prediction than in training.
-    if sp.issparse(X):
-        return sp.vstack([sample, X.tocsc().nanmax(axis=0)], format="csr")
-    return np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
+    sparse = sp.issparse(X)
+    largest = X.tocsc().nanmax(axis=0) if sparse else np.fmax.reduce(X, axis=0, keepdims=True)
+    return stacked([sample, largest])
 
 
 class _Blocks(xgb.DataIter):

@@ -9,14 +9,7 @@ import scipy.sparse as sp
 import xgboost as xgb
 
 from gbrank.boosters.interface import Refit
-from gbrank.boosters.tree import (
-    Leaf,
-    Membership,
-    Threshold,
-    Tree,
-    check_features,
-    check_nodes,
-)
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, check_nodes
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.arrays import Matrix, Vector
@@ -139,13 +132,11 @@ class XGBoostModel:
 
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""
-        content = json.loads(self.dump())
-        linear = content["learner"]["gradient_booster"]["name"] == "gblinear"
-        for tree in [] if linear else trees_and_weights(content)[0]:
+        for tree in trees_and_weights(json.loads(self.dump()))[0]:
             children = np.array([tree["left_children"], tree["right_children"]])
             (splits,) = np.nonzero(children[0] != -1)
-            check_nodes(splits, children[:, splits], children.shape[1])
-            check_features(np.array(tree["split_indices"])[splits], self.n_features)
+            n_nodes, features = children.shape[1], np.array(tree["split_indices"])[splits]
+            check_nodes(splits, children[:, splits], n_nodes, features, self.n_features)
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""
@@ -166,40 +157,34 @@ def _until_best(booster: xgb.Booster) -> xgb.Booster:
 
 
 def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:
-    """Return the trees in a file of XGBoost, and their weights if DART has given them some.
+    """Return the trees in a file of XGBoost, none of "gblinear", and their weights in DART.
 
     They are in the model since XGBoost 3.4, and beside the one of "gbtree" before.
     """
     booster = content["learner"]["gradient_booster"]
     model = booster.get("gbtree", booster)["model"]
-    return model["trees"], model.get("weight_drop", booster.get("weight_drop"))
-
-
-def _categories(tree: dict[str, Any]) -> dict[int, tuple[int, ...]]:
-    """Return the categories that go right, by node."""
-    columns = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
-    table = zip(*columns, strict=True)
-    return {node: tuple(tree["categories"][start : start + size]) for node, start, size in table}
+    return model.get("trees", []), model.get("weight_drop", booster.get("weight_drop"))
 
 
 def _tree(tree: dict[str, Any], weight: float) -> Tree:
-    """Return a tree, made from the leaves up: some have a thousand levels."""
-    children = list(zip(tree["left_children"], tree["right_children"], strict=True))
-    categories, numbers, made = _categories(tree), [0], dict[int, Tree]()
-    for node in numbers:
-        numbers += [child for child in children[node] if child != -1]
-    for node in reversed(numbers):
+    """Return a tree of a file."""
+    columns = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
+    go_right = {
+        node: tuple(tree["categories"][start : start + size])
+        for node, start, size in zip(*columns, strict=True)
+    }
+
+    def below(node: int) -> Tree:
         condition = np.float32(tree["split_conditions"][node])
-        if children[node] == (-1, -1):
-            made[node] = Leaf(weight * float(condition))
-            continue
-        left, right = (made[child] for child in children[node])
+        if tree["left_children"][node] == -1:
+            return Leaf(weight * float(condition))
+        left, right = below(tree["left_children"][node]), below(tree["right_children"][node])
         feature, missing_left = int(tree["split_indices"][node]), bool(tree["default_left"][node])
-        if node in categories:
-            made[node] = Membership(feature, not missing_left, right, left, categories[node])
-        else:
-            made[node] = Threshold(feature, missing_left, left, right, _last_before(condition))
-    return made[0]
+        if node in go_right:
+            return Membership(feature, not missing_left, right, left, go_right[node])
+        return Threshold(feature, missing_left, left, right, _last_before(condition))
+
+    return below(0)
 
 
 def _last_before(threshold: np.float32) -> float:

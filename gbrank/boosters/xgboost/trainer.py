@@ -1,34 +1,33 @@
-"""Training with XGBoost."""
+"""Training with XGBoost: its parameters, and its rounds."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
 
-from gbrank.boosters.interface import (
-    GradientFunction,
-    Params,
-    State,
-    TreeSettings,
-    refuse_settings,
-    single_precision,
-)
+from gbrank.boosters.booster_params import SIGNS, Options, by_position
+from gbrank.boosters.interface import GradientFunction, State, TreeSettings, single_precision
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
-from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, OPTIONS, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Single, Vector
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_choice, check_number
 from gbrank.common.collective import BoosterError, all_max
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
 
+# Parameters that draw features, besides colsample.
+DRAWING = ("colsample_bylevel", "colsample_bynode")
+# Parameters in units of the gradient, or of its square.
+OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
+# https://xgboost.readthedocs.io/en/stable/parameter.html
+OPTIONS = Options("xgboost")
 REFUSED = "XGBoost refuses the parameters or data"
 # Gradients below this are scaled up, where the mean curvature is 1.
 SMALL = 1.0
@@ -36,8 +35,59 @@ SMALL = 1.0
 LARGEST_POWER = 100
 
 
+def _tree_params(settings: TreeSettings) -> dict[str, Any]:
+    """Return XGBoost's parameters for these settings, but for the user's."""
+    kind = settings.params.get("booster", "gbtree")
+    check_choice(kind, "booster in booster_params", ["gbtree", "dart"])  # which grow trees
+    drawn = settings.colsample < 1 or not settings.params.keys().isdisjoint(DRAWING)
+    return {
+        "booster": kind,
+        # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does.
+        "min_child_weight": settings.min_child_samples,
+        "base_score": 0.0,
+        "eta": settings.learning_rate,
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": settings.num_leaves,
+        "max_depth": settings.max_depth or 0,
+        "colsample_bytree": settings.colsample,
+        "lambda": settings.reg_lambda,
+        "seed": settings.seed,
+        "nthread": settings.n_jobs,
+        "seed_per_iteration": drawn and kind != "dart",  # draws depend on seed and round only
+        "disable_default_eval_metric": True,
+    }
+
+
+def _user_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+    """Return the user's parameters, of which none is refused by a booster of placeholder data."""
+    check_threads(settings.n_jobs)
+    params = _tree_params(settings)
+    with translated(REFUSED), xgb.config_context(verbosity=_verbosity(settings)):
+        placeholder = xgb.DMatrix(np.zeros((1, schema.n_features)), nthread=1)
+        booster = xgb.Booster(params, [placeholder])
+        # In its nested configuration, values of parameters are texts, and else only names of parts.
+        known = {*re.findall(r'"(\w+)":"', booster.save_config()), "verbosity"} - {"name"}
+        user = OPTIONS.check(settings.params, params, known)
+        user.pop("verbosity", None)
+        user = by_position(user, schema)
+        if SIGNS in user:
+            user[SIGNS] = tuple(user[SIGNS])  # as XGBoost reads them
+        booster.set_param(params | user)
+        booster.save_config()
+    return user
+
+
+def _verbosity(settings: TreeSettings) -> int:
+    """Return how much XGBoost says; a number that it refuses would stay set in the process."""
+    name = "verbosity in booster_params"
+    return int(check_number(settings.params.get("verbosity", 0), name, 0, 3, integer=True))
+
+
 class XGBoostTrainer:
     """An XGBoost booster in training."""
+
+    check = staticmethod(_user_params)
 
     @interrupts_held()
     def __init__(
@@ -48,15 +98,12 @@ class XGBoostTrainer:
         settings: TreeSettings,
         state: State | None = None,
     ) -> None:
-        check_threads(settings.n_jobs)
-        kind, params = str(settings.params.get("booster")), tree_params(settings)
-        if kind == "gblinear":
-            raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
-        refuse_settings(settings, kind, OPTIONS.stateful(settings.params))
+        params, user = _tree_params(settings), self.check(settings, schema)
+        kind = params["booster"]
+        OPTIONS.stateful(settings, user)
         self._seed_each_round = params["seed_per_iteration"]
         # As a parameter of the booster, it would stay set for the whole process.
-        self._verbosity = _checked_verbosity(settings)
-        user = self.check(settings, schema)
+        self._verbosity = _verbosity(settings)
         self._train = training_matrix(train, schema, settings)
         self._valid = [
             SparseScores(rows)
@@ -64,7 +111,7 @@ class XGBoostTrainer:
             else as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
             for rows in valid
         ]
-        with self._translated(REFUSED):
+        with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
             self._booster = xgb.Booster(params, [self._train])
             if state is not None:
                 self._booster.load_model(bytearray(state["model"]))
@@ -74,22 +121,10 @@ class XGBoostTrainer:
         self._power = 0
         self._fixed_scale = kind == "dart" or not user.keys().isdisjoint(OF_GRADIENTS)
 
-    @staticmethod
-    def check(settings: TreeSettings, schema: Schema) -> Params:
-        """Return the user's parameters, of which none is refused."""
-        check_threads(settings.n_jobs)
-        with translated(REFUSED), xgb.config_context(verbosity=_checked_verbosity(settings)):
-            return user_params(settings, tree_params(settings), schema)
-
-    @contextmanager
-    def _translated(self, message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
-        """Have XGBoost speak as much as the user wants, and its errors be gbrank's."""
-        with xgb.config_context(verbosity=self._verbosity), translated(message, kind):
-            yield
-
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
-        with self._translated("XGBoost could not grow a tree", BoosterError):
+        failed = translated("XGBoost could not grow a tree", BoosterError)
+        with xgb.config_context(verbosity=self._verbosity), failed:
             if self._seed_each_round:
                 # The sampler of features has a state, which loading the configuration resets.
                 self._booster.load_config(self._booster.save_config())
@@ -148,19 +183,9 @@ class XGBoostTrainer:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
 
 
-def _checked_verbosity(settings: TreeSettings) -> int:
-    """Return how much XGBoost says; a number that it refuses would stay set in the process."""
-    name = "verbosity in booster_params"
-    return int(check_number(settings.params.get("verbosity", 0), name, 0, 3, integer=True))
-
-
 def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
-    """Warn that XGBoost trains on the CPU though asked for a GPU, as it would itself."""
+    """Warn that XGBoost trains on another device than it was asked for, as it would itself."""
     device = settings.params.get("device", "cpu")
-    if device != "cpu":
-        config = json.loads(booster.save_config())
-        used = config["learner"]["generic_param"]["device"]
-        if used == "cpu":
-            warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on the CPU.")
-        elif ":" in device and device.partition(":")[2] != used.partition(":")[2]:
-            warn_user(f"XGBoost finds no such GPU as device={device!r}, and trains on {used!r}.")
+    used = json.loads(booster.save_config())["learner"]["generic_param"]["device"]
+    if not used.startswith(device.replace("gpu", "cuda")):
+        warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on {used!r}.")
