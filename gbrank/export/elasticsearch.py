@@ -8,11 +8,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gbrank.boosters.tree import LARGEST, Leaf, Split, Threshold, Tree, at_most
+from gbrank.boosters.tree import LARGEST, Leaf, Split, Threshold, Tree, at_most, read_tree
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.checks import refuse_twice
-from gbrank.export.forest import Forest
-from gbrank.export.trees import expect, read_tree
+from gbrank.common.checks import quoted
+from gbrank.export.forest import Forest, expect
 
 Extractors: TypeAlias = Sequence[Mapping[str, Any]]
 
@@ -90,15 +89,11 @@ def _checked(extractors: Extractors, forest: Forest) -> Extractors:
     """Return extractors, one for each feature."""
     extractors = [*extractors]
     try:
-        json.dumps(extractors)
-        queries = [one["query_extractor"] for one in extractors]
-        names = [query["feature_name"] for query in queries if query["query"]]
-    except (KeyError, TypeError, ValueError) as error:
+        names = sorted(one["query_extractor"]["feature_name"] for one in extractors)
+    except (KeyError, TypeError) as error:
         form = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
         raise ArgumentTypeError("extractors", f"must be {form}", repr(error)) from None
-    if wrong := set(names) ^ set(forest.features):
-        raise ArgumentError(
-            "extractors", "must have a query for each feature", repr(min(wrong, key=str))
-        )
-    refuse_twice("extractors", names)
+    if names != sorted(forest.features):
+        demand = f"must have one query for each feature of {sorted(forest.features)}"
+        raise ArgumentError("extractors", demand, quoted(names))
     return extractors

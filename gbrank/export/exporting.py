@@ -1,29 +1,30 @@
 """Writing a ranker in another format, and the check of the file: it gives the ranker's scores."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import zip_longest
 from math import inf
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from gbrank.boosters.tree import LARGEST, Leaf, Membership, Split, Tree
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_choice, quoted
+from gbrank.common.arrays import Mask, Matrix, Vector
+from gbrank.common.checks import quoted
 from gbrank.common.files import replace_file
 from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.export.elasticsearch import Extractors
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
-from gbrank.export.formats import Format, format_of
-from gbrank.export.refusals import LIGHTGBM_ZERO, expressible
-from gbrank.export.trees import leaves, rows_beside
+from gbrank.export.formats import LIGHTGBM_ZERO, Format, format_of
 from gbrank.fit.arguments import TableLike
 from gbrank.ranker import GBRanker
 
 N_ROWS = 2000  # that try splits
+MISSING = 0.1  # share of values in them
 UNIT = 2.0**-24  # half of the distance of two numbers of single precision beside 1
 Predict: TypeAlias = Callable[[Matrix], Vector]  # of rows of numbers, and codes of categories
 
@@ -90,14 +91,9 @@ def export_model(
     >>> tree["split"] in ("title", "body"), tree["yes"], tree["no"]
     (True, 1, 2)
     """
-    chosen = format_of(format)
-    write = chosen.write
-    if extractors is not None:
-        if not format.startswith("elasticsearch"):
-            raise ArgumentError("extractors", "must be None", f"some with format={format!r}")
-        write = partial(write, extractors=extractors)
+    chosen, queries = format_of(format), {} if extractors is None else {"extractors": extractors}
     forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
-    content = write(forest)
+    content = chosen.write(forest, **queries)
     if verify:
         verified(content, forest, chosen, predict)
     replace_file(Path(path), content)
@@ -191,7 +187,6 @@ def exportable(
     if feature_names is not None and not format.named:
         demand = f"must be None for {format.name}, which goes by the order of the columns"
         raise ArgumentError("feature_names", demand)
-    check_choice(missing_as_zero, "missing_as_zero", [False, True])
     forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
     if missing_as_zero:
         forest = forest.changed(lambda split: replace(split, missing_left=split.zero_left))
@@ -200,7 +195,7 @@ def exportable(
         rows = np.nan_to_num(X) if missing_as_zero else X
         return np.sum([link.score(rows) for link in ranker._links()], axis=0)
 
-    return format.prepare(expressible(forest, format)), predict
+    return format.prepare(format.expressible(forest)), predict
 
 
 def verified(
@@ -215,12 +210,11 @@ def verified(
         demand = f"must be a file of format {format.name}"
         raise ArgumentError("path", demand, quoted(error)) from error
     held = forest.changed(format.held)
-    if len(trees) != len(held.trees):
-        raise ArgumentError("path", f"must have {len(held.trees)} trees", str(len(trees)))
-    if wrong := [n for n, (a, b) in enumerate(zip(held.trees, trees, strict=True), 1) if a != b]:
-        demand = f"must have the ranker's trees, of which tree {wrong[0]} is another"
-        raise ArgumentError("path", demand)
-    results = [_compared(rows_beside(held, format.precision, N_ROWS), forest, held, predict)]
+    for number, (ours, theirs) in enumerate(zip_longest(held.trees, trees), 1):
+        if ours != theirs:
+            demand = f"must have the ranker's trees, of which tree {number} is another"
+            raise ArgumentError("path", demand)
+    results = [_compared(_rows_beside(held, format.precision), forest, held, predict)]
     for block in () if X is None else dense_blocks(X):
         block = np.clip(block, -format.largest, format.largest)
         block = block.astype(format.precision).astype(np.float64)
@@ -250,3 +244,48 @@ def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> V
         demand = f"must give the ranker's score, {scores[worst]}, for the row {row}"
         raise ArgumentError("path", demand, str(sums[worst]))
     return Verification(len(rows), float(differences[worst]), row)
+
+
+def leaves(tree: Tree, X: Matrix) -> Vector:
+    """Return the value of the leaf that each row reaches."""
+    values = np.empty(len(X))
+    todo = [(tree, np.arange(len(X)))]
+    while todo:
+        node, rows = todo.pop()
+        if isinstance(node, Leaf):
+            values[rows] = node.value
+        else:
+            left = _goes_left(node, X[rows, node.feature])
+            todo += [(node.left, rows[left]), (node.right, rows[~left])]
+    return values
+
+
+def _goes_left(split: Split, values: Vector) -> Mask:
+    """Return which values go to the left side of a split."""
+    if isinstance(split, Membership):
+        left = np.isin(values, split.categories)
+    else:
+        left = values <= split.threshold
+    return np.where(np.isnan(values), split.missing_left, left)
+
+
+def _rows_beside(forest: Forest, precision: Any) -> Matrix:
+    """Return rows of values on which the sides of splits could be confused, taken at random.
+
+    These are thresholds, the next numbers, zero, missing, and all categories with an unknown one.
+    """
+    values: dict[int, set[float]] = defaultdict(set)
+    for split in forest.splits():
+        if isinstance(split, Membership):
+            n_known = len(forest.categories.get(split.feature, ()))
+            n_codes = n_known or 1 + max(split.categories, default=0)
+            values[split.feature].update(range(n_codes + 1))
+        else:
+            at, most = precision(split.threshold), max(LARGEST, abs(split.threshold))
+            near = (at, *(np.nextafter(at, precision(end)) for end in (-LARGEST, LARGEST)))
+            values[split.feature].update(float(x) for x in near if abs(x) <= most < np.inf)
+    rng, rows = np.random.default_rng(0), np.zeros((N_ROWS, len(forest.features)))
+    for column, tried in values.items():
+        rows[:, column] = rng.choice([*sorted(tried), 0.0], N_ROWS)
+    rows[rng.random(rows.shape) < MISSING] = np.nan
+    return rows

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.checks import refuse_twice
+from gbrank.common.checks import quoted, refuse_twice
 from gbrank.ranker import GBRanker
 
 FeatureNames = Sequence[str] | Mapping[str, str]
@@ -33,24 +33,27 @@ class Forest:
         return replace(self, trees=[with_splits(tree, change) for tree in self.trees])
 
 
+def expect(holds: bool, demand: str) -> None:
+    """Refuse a file that an engine would refuse."""
+    if not holds:
+        raise ValueError(f"expected {demand}")
+
+
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     """Return the trees of a ranker, after those of its `init_`."""
-    fitted = ranker._fitted
-    trees = fitted.model.trees() or [Leaf(0.0)]
-    forest = Forest(name, features, trees, fitted.schema.categories)
-    if fitted.init is None:
+    model, schema, init = ranker._fitted.model, ranker._fitted.schema, ranker._fitted.init
+    forest = Forest(name, features, model.trees() or [Leaf(0.0)], schema.categories)
+    if init is None:
         return forest
-    if not isinstance(fitted.init, GBRanker):
-        raise ValueError(
-            f"init must be a GBRanker for the model to be exported, got {fitted.init!r}."
-        )
-    start = forest_of(fitted.init, name, features)
+    if not isinstance(init, GBRanker):
+        raise ValueError(f"init must be a GBRanker for the model to be exported, got {init!r}.")
+    start = forest_of(init, name, features)
     if start.categories != forest.categories:
         raise ValueError(
             "init must know the same categories as the ranker for the model to be exported; fit it "
             "on the same data frame."
         )
-    return Forest(name, features, start.trees + forest.trees, forest.categories)
+    return replace(forest, trees=start.trees + forest.trees)
 
 
 def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
@@ -58,17 +61,15 @@ def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
     check_is_fitted(ranker)
     columns = ranker._schema.feature_names
     names = columns if feature_names is None else feature_names
-    if isinstance(names, str | set | frozenset) or not hasattr(names, "__len__"):
-        raise ArgumentTypeError("feature_names", "must be a list of names", repr(names))
     if isinstance(names, Mapping):
         if unknown := [name for name in names if name not in columns]:
             demand = f"must rename columns of X ({columns})"
             raise ArgumentError("feature_names", demand, repr(unknown[0]))
         names = [names.get(name, name) for name in columns]
     names = list(names)
-    if wrong := [name for name in names if not isinstance(name, str) or not name]:
-        raise ArgumentTypeError("feature_names", "must hold texts, not empty ones", repr(wrong[0]))
-    if len(names) != len(columns):
-        raise ArgumentError("feature_names", f"must have {len(columns)} entries", str(len(names)))
+    texts = all(isinstance(name, str) and name for name in names)
+    if isinstance(feature_names, str | set) or not texts or len(names) != len(columns):
+        demand = f"must be a list of {len(columns)} texts, none empty"
+        raise ArgumentTypeError("feature_names", demand, quoted(feature_names))
     refuse_twice("feature_names", names)
     return names

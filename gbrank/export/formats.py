@@ -1,10 +1,10 @@
-"""The formats: for each, what it can express, what writes it and what reads it."""
+"""The formats: what each can express, what writes and reads it; refusals of other models."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import inf
+from math import inf, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from gbrank.boosters.tree import Membership, Split, Tree, at_most, with_splits
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
+from gbrank.common.words import WORDS
 from gbrank.export.elasticsearch import read_elasticsearch, write_elasticsearch
 from gbrank.export.forest import Forest
 from gbrank.export.onnx import prepare_onnx, read_onnx, write_onnx
@@ -19,12 +20,32 @@ from gbrank.export.opensearch import read_opensearch, write_opensearch
 from gbrank.export.solr import reached_by_solr, read_solr, write_solr
 from gbrank.export.vespa import prepare_vespa, read_vespa, write_vespa
 
+LIGHTGBM_ZERO = float(np.float32(1e-35))  # LightGBM reads as 0 what is not further from it
+# How far a threshold may move: by two numbers of single precision.
+PRECISION = 2.0**-22
+MARKS = set('"\\|')  # stand around or between texts
+SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
+# Of Vespa's grammar, RankingExpressionParser.jj: a name, what is behind it, and a call of names,
+# numbers and texts that is none of a function.
+NAME, OUTPUTS = r"[A-Za-z_@][\w@$]*", r"(\.[\w@$]+)*"
+ARGUMENT = rf"""\s*(-?[\w@$]+{OUTPUTS}|"[^"]*"|'[^']*')\s*"""
+FUNCTIONS = "|".join(WORDS["vespa"]["functions"])
+CALL = re.compile(
+    rf"(?<![\w@$.])(?!({FUNCTIONS})\(){NAME}\({ARGUMENT}(,{ARGUMENT})*\)(?![\w@$])", re.ASCII
+)
+FEATURE = re.compile(rf"(?!(true|false)$){NAME}{OUTPUTS}", re.ASCII)
+MISSING = {  # where no split says it
+    "zero": "reads missing values as zeros. If there are none, or zero is what they mean, set "
+    "missing_as_zero.",
+    "right": "sends all missing values right. Take version 3.8 or later; or, if every document has "
+    "every feature, say no version.",
+}
+
 
 @dataclass(frozen=True)
 class Format:
     """A format in which models can be written, with what it can express."""
 
-    summary: str  # what the format is, and who loads it
     write: Callable[..., bytes]  # returns the content of the file of a forest
     read: Callable[[bytes, Forest], list[Tree]]  # the trees of a file, as the engine walks them
     prepare: Callable[[Forest], Forest] = lambda forest: forest  # into an equal one for the engine
@@ -52,39 +73,66 @@ class Format:
         beyond = split.threshold < -self.largest
         return replace(split, threshold=-inf if beyond else self.reached(split.threshold))
 
+    def sent(self, split: Split) -> Split:
+        """Return a split whose missing values go where the engine sends them."""
+        if self.missing == "either":
+            return split
+        return replace(split, missing_left=self.missing == "zero" and split.zero_left)
+
     def trees(self, content: bytes, forest: Forest) -> list[Tree]:
-        """Return the trees of a file; missing values go where the engine sends them."""
+        """Return the trees of a file, as the engine walks them."""
+        return [with_splits(tree, self.sent) for tree in self.read(content, forest)]
 
-        def sent(split: Split) -> Split:
-            return replace(split, missing_left=self.missing == "zero" and split.zero_left)
+    def expressible(self, forest: Forest) -> Forest:
+        """Return an equal forest whose thresholds the format can write, or refuse it."""
+        forest = forest.changed(self._within)
+        for refuse in (_refuse_names, _refuse_categories, _refuse_missing, _refuse_thresholds):
+            refuse(forest, self)
+        return forest
 
-        trees = self.read(content, forest)
-        return trees if self.missing == "either" else [with_splits(tree, sent) for tree in trees]
+    def _within(self, split: Split) -> Split:
+        """Return an equal split whose threshold the format can write.
+
+        Where all numbers go left of a threshold beyond them, none is less than the smallest one,
+        with the sides exchanged; and the other way round.
+        """
+        if isinstance(split, Membership):
+            return split
+        beyond = split.threshold >= self.largest if self.less else split.threshold < -self.largest
+        if not beyond:
+            return split
+        return replace(
+            split,
+            threshold=-inf if self.less else inf,
+            missing_left=not split.missing_left,
+            left=split.right,
+            right=split.left,
+        )
 
 
 FORMATS = {
+    # A trained model (JSON), for Elasticsearch's own learning to rank, 8.13 and later.
     "elasticsearch": Format(
-        "a trained model (JSON), for Elasticsearch's own learning to rank, 8.13 and later",
         write_elasticsearch,
         read_elasticsearch,
         versions={(8, 13): {"write": partial(write_elasticsearch, with_input=True)}, (8, 15): {}},
     ),
+    # model/xgboost+json, for the LTR plugins of OpenSearch and Elasticsearch.
     "opensearch": Format(
-        "model/xgboost+json, for the LTR plugins of OpenSearch and Elasticsearch",
         write_opensearch,
         read_opensearch,
         less=True,
         versions={(2,): {"missing": "zero"}, (3, 3): {"missing": "right"}, (3, 8): {}},
     ),
+    # MultipleAdditiveTreesModel (JSON).
     "solr": Format(
-        "MultipleAdditiveTreesModel (JSON), for Solr",
         write_solr,
         read_solr,
         reached=reached_by_solr,
         versions={(6, 4): {"missing": "zero"}, (9, 2): {}},
     ),
+    # LightGBM's JSON as Vespa reads it.
     "vespa-lightgbm": Format(
-        "LightGBM's JSON as Vespa reads it",
         write_vespa,
         read_vespa,
         prepare_vespa,
@@ -94,14 +142,8 @@ FORMATS = {
         less=True,
         reached=float,
     ),
-    "onnx": Format(
-        "an ONNX graph of one TreeEnsemble, for ONNX Runtime",
-        write_onnx,
-        read_onnx,
-        prepare_onnx,
-        named=False,
-        categories="codes",
-    ),
+    # A graph of one TreeEnsemble, for ONNX Runtime.
+    "onnx": Format(write_onnx, read_onnx, prepare_onnx, named=False, categories="codes"),
 }
 
 
@@ -122,3 +164,67 @@ def format_of(name: str) -> Format:
         demand = f"of version {first} or later" if first else f"{base!r}, without a version"
         raise ArgumentError("format", f"must be {demand}", repr(name))
     return replace(format, **changes[-1])
+
+
+def _is_feature(name: str) -> bool:
+    """Return whether Vespa reads a name as a feature, and not as another expression."""
+    while (shorter := CALL.sub("_", name)) != name:  # the innermost calls
+        name = shorter
+    return FEATURE.fullmatch(name) is not None
+
+
+def _refuse_names(forest: Forest, format: Format) -> None:
+    used = {forest.features[split.feature] for split in forest.splits()}
+    if format.expressions and (wrong := sorted(name for name in used if not _is_feature(name))):
+        demand = f"must be features to {format.name}, such as price or bm25(title)"
+        remedy = " Call one as a function of the rank profile, which may have any expression."
+        raise ArgumentError("feature_names", demand, repr(wrong[0]), remedy)
+
+
+def _refuse_categories(forest: Forest, format: Format) -> None:
+    columns = {split.feature for split in forest.splits() if isinstance(split, Membership)}
+    if columns and not format.categories:
+        raise ValueError(
+            "format must have splits by category, as the model has of feature "
+            f"{forest.features[min(columns)]!r}; {format.name} has none. Encode the categories as "
+            "numbers, or choose another format."
+        )
+    for column in columns if format.categories == "texts" else ():
+        texts = [*map(str, forest.categories.get(column, []))]
+        if wrong := [text for text in texts if texts.count(text) > 1 or set(text) & MARKS]:
+            raise ValueError(
+                f"format must hold the model's categories, as {wrong[0]!r} of feature "
+                f"{forest.features[column]!r}; to {format.name} they are texts that differ, "
+                'without ", \\ and |.'
+            )
+
+
+def _refuse_missing(forest: Forest, format: Format) -> None:
+    for split in forest.splits():
+        if split.missing_left != format.sent(split).missing_left:
+            raise ValueError(
+                "format must send missing values where the model does, as for feature "
+                f"{forest.features[split.feature]!r}; {format.name} {MISSING[format.missing]}"
+            )
+
+
+def _refuse_thresholds(forest: Forest, format: Format) -> None:
+    thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
+    for split in forest.splits():
+        if isinstance(split, Membership) or _is_zero(split.threshold):
+            continue  # only numbers that are nearly 0 may go another way
+        threshold, reached = split.threshold, format.reached(split.threshold)
+        first = thresholds.setdefault((split.feature, reached), threshold)
+        moved = abs(reached - threshold) if isfinite(threshold) else 0.0
+        if first != threshold or moved > PRECISION * abs(threshold) + SMALLEST:
+            raise ValueError(
+                f"format must hold the model's thresholds, as {threshold!r} for feature "
+                f"{forest.features[split.feature]!r}, which is {reached!r} in {format.name}. Train "
+                "on a column that is shifted and scaled to numbers around 1, or on "
+                "X.astype('float32')."
+            )
+
+
+def _is_zero(threshold: float) -> bool:
+    """Return whether a threshold lies beside 0: XGBoost's next number, or LightGBM's 1e-35."""
+    return abs(threshold) < SMALLEST or abs(threshold) == LIGHTGBM_ZERO

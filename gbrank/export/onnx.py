@@ -10,8 +10,7 @@ import numpy as np
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
 from gbrank.common.on_use import needed
-from gbrank.export.forest import Forest
-from gbrank.export.trees import expect
+from gbrank.export.forest import Forest, expect
 
 AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
 TENSORS = {"nodes_modes", "nodes_splits", "leaf_weights", "membership_values"}
@@ -68,14 +67,14 @@ def _add(table: Attributes, tree: Tree) -> int:
 
 def write_onnx(forest: Forest) -> bytes:
     """Return the content of the file."""
-    helper, types = needed("onnx.helper", "export"), needed("onnx", "export").TensorProto
+    onnx = needed("onnx", "export")
+    helper, types = onnx.helper, onnx.TensorProto
     table: Attributes = defaultdict(list)
     for tree in forest.trees:
         table["tree_roots"].append(_add(table, tree))
     attributes: dict[str, Any] = dict(table)
-    kinds = {"nodes_modes": types.UINT8}
     for name in {*table} & TENSORS:
-        kind = kinds.get(name, types.FLOAT)
+        kind = types.UINT8 if name == "nodes_modes" else types.FLOAT
         attributes[name] = helper.make_tensor(name, kind, [len(table[name])], table[name])
     attributes["leaf_targetids"] = [0] * len(table["leaf_weights"])
     ends: tuple[list[str], list[str]] = ["features"], ["score"]
@@ -90,19 +89,18 @@ def write_onnx(forest: Forest) -> bytes:
         ir_version=IR_VERSION,
         opset_imports=[helper.make_opsetid("ai.onnx.ml", ML_OPSET), helper.make_opsetid("", OPSET)],
     )
-    needed("onnx.checker", "export").check_model(model)
+    onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
 
 
 def read_onnx(content: bytes, forest: Forest) -> list[Tree]:
     """Return the trees of a file."""
-    (node,) = needed("onnx", "export").load_from_string(content).graph.node
+    onnx = needed("onnx", "export")
+    (node,) = onnx.load_from_string(content).graph.node
     expect(node.op_type == "TreeEnsemble", "a TreeEnsemble")
-    value = needed("onnx.helper", "export").get_attribute_value
-    as_array = needed("onnx.numpy_helper", "export").to_array
-    table = {field.name: value(field) for field in node.attribute}
+    table = {field.name: onnx.helper.get_attribute_value(field) for field in node.attribute}
     for name in {*table} & TENSORS:
-        table[name] = as_array(table[name]).tolist()
+        table[name] = onnx.numpy_helper.to_array(table[name]).tolist()
     members = iter(table.get("membership_values", []))
     table["members"] = [
         tuple(map(int, takewhile(isfinite, members))) if mode == MEMBER else ()

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, above
-from gbrank.export.forest import Forest
-from gbrank.export.trees import expect, read_tree
+from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, above, read_tree
+from gbrank.export.forest import Forest, expect
 
 
 def write_opensearch(forest: Forest) -> bytes:

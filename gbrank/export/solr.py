@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, at_most
-from gbrank.export.forest import Forest
-from gbrank.export.trees import expect, read_tree
+from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, at_most, read_tree
+from gbrank.export.forest import Forest, expect
 
 CLASS = "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
 SLACK = np.float32(1e-6)

@@ -10,9 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Membership, Split, Threshold, Tree
-from gbrank.export.forest import Forest
-from gbrank.export.trees import expect, read_tree
+from gbrank.boosters.tree import Leaf, Membership, Split, Threshold, Tree, read_tree
+from gbrank.export.forest import Forest, expect
 
 
 def prepare_vespa(forest: Forest) -> Forest:

@@ -12,9 +12,9 @@ import pytest
 from engines import ENGINES, F
 
 from gbrank.boosters.tree import Threshold
+from gbrank.export.exporting import leaves
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS, format_of
-from gbrank.export.trees import leaves
 
 NAMES = ["a", "b"]
 ROWS = np.array([

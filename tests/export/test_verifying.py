@@ -106,7 +106,7 @@ def test_other_files(tmp_path: Path) -> None:
             verify_export(fitted("xgboost", False), path, format, missing_as_zero=True)
         for wrong in (content[: len(content) // 2], b"", b"[]", b"{}"):
             path.write_bytes(wrong)
-            with pytest.raises(ValueError, match=r"path must (be a file of format|have 8 trees)"):
+            with pytest.raises(ValueError, match=r"path must (be a file of format|have the)"):
                 verify_export(ranker, path, format, missing_as_zero=True)
 
 
