@@ -33,6 +33,15 @@ def test_names_of_features(tmp_path: Path) -> None:
     assert used_names(path) == {"f0", "f1", "f2", "f3", "f4"}
 
 
+def test_columns_that_are_called_as_lines_of_lightgbms_text(tmp_path: Path) -> None:
+    """They are named after the trees, too."""
+    columns = ["threshold", "left_child", "split_feature", "d", "e"]
+    ranker = fitted(pd.DataFrame(WHOLE, columns=columns))
+    ranker._model.check_links()
+    export_model(ranker, tmp_path / "model.json", "opensearch")
+    assert used_names(tmp_path / "model.json") == set(columns)
+
+
 def test_solr_asks_for_the_features_that_it_needs(tmp_path: Path) -> None:
     """Others would be computed for nothing."""
     X = WHOLE.copy()

@@ -1,6 +1,7 @@
 """Trained models of LightGBM."""
 
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,6 @@ from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.schema import Schema
 
 CATEGORICAL = 1  # a bit of a split's "decision_type"
-THRESHOLDS = re.compile(r"^threshold=(.*)$", re.M)  # of which the JSON has no infinite ones
 LEAF_VALUES, SIZES = re.compile(r"^leaf_value=(.*)$", re.M), re.compile(r"^tree_sizes=.*\n", re.M)
 
 
@@ -104,26 +104,31 @@ class LightGBMModel:
 
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""
-        for text in self.native.model_to_string().split("\nTree=")[1:]:
-            _check_splits(text, self.n_features)
+        for text in self._texts():
+            _check_splits(partial(_numbers, text), self.n_features)
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
-        texts = THRESHOLDS.findall(self.native.model_to_string())
-        thresholds = [np.array(text.split(), float) for text in texts]
+        # The JSON has no infinite thresholds.
+        splits = [partial(_split, _numbers(text, "threshold")) for text in self._texts()]
         return [
-            read_tree(tree["tree_structure"], "leaf_value", partial(_split, numbers))
-            for tree, numbers in zip(self.native.dump_model()["tree_info"], thresholds, strict=True)
+            read_tree(tree["tree_structure"], "leaf_value", split)
+            for tree, split in zip(self.native.dump_model()["tree_info"], splits, strict=True)
         ]
 
+    def _texts(self) -> list[str]:
+        """Return the text of each tree."""
+        return self.native.model_to_string().partition("\nend of trees")[0].split("\nTree=")[1:]
 
-def _check_splits(text: str, n_features: int) -> None:
-    """Refuse the text of a tree whose splits name what is not there."""
-    lines = dict(re.findall(r"^(\w+)=(.*)$", text, flags=re.MULTILINE))
 
-    def numbers(name: str) -> Vector:
-        return np.array(lines.get(name, "").split(), float)
+def _numbers(text: str, name: str) -> Vector:
+    """Return the numbers of a line of a tree; none where there is no such line."""
+    line = re.search(rf"^{name}=(.*)$", text, re.MULTILINE)
+    return np.array(line[1].split() if line else [], float)
 
+
+def _check_splits(numbers: Callable[[str], Vector], n_features: int) -> None:
+    """Refuse a tree whose splits name what is not there, by the numbers of its lines."""
     children = np.stack([numbers("left_child"), numbers("right_child")])
     n_splits = children.shape[1]
     children[children < 0] = n_splits - 1 - children[children < 0]  # leaves come after the splits
