@@ -193,6 +193,7 @@ class lightgbm_feval(MeasureHook):
 
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
     """Return the object that identifies the data set, its content, and the scores."""
+    owner: Any
     if isinstance(second, lgb.Dataset):
         owner, scores = second, first
         parts = Parts(owner.get_label(), owner.get_group(), owner.get_weight())
