@@ -25,10 +25,6 @@ class Trainer(Steps, Protocol):
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree on derivatives at the current scores."""
 
-    @property
-    def done(self) -> int:
-        """How many rounds have been trained."""
-
     def state(self) -> State:
         """Return what a trainer of the same rows needs to resume from here, bit for bit."""
 

@@ -17,7 +17,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.fits import fit_on_rows, scores_on
-from gbrank.fit.boosted_ranker import chosen_trees, learning_rate_of
+from gbrank.fit.boosted_ranker import chosen_trees
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.measures.measure import bind_to_rows
@@ -189,7 +189,8 @@ class _Search:
         rate = params.pop("rate")
         ranker = type(self.ranker)(**params)
         if rate != 1:
-            ranker.set_params(learning_rate=min(rate * learning_rate_of(ranker, rows.queries), 0.3))
+            usual = chosen_trees(ranker, rows.queries)["learning_rate"]
+            ranker.set_params(learning_rate=min(rate * usual, 0.3))
         return fit_on_rows(ranker, self.data, rows)
 
 

@@ -26,13 +26,7 @@ from gbrank.data.sampling import document_keys, query_keys, query_noise, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import refuse_zero_weights
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
-from gbrank.fit.boosted_ranker import (
-    BoostedRanker,
-    chosen_trees,
-    is_start_name,
-    learning_rate_of,
-    tree_settings,
-)
+from gbrank.fit.boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
@@ -360,7 +354,7 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     train = with_features(goes_on, fitted.schema, table, 0)
     refuse_zero_weights(train)
     derivatives = derivatives_by_round(hook, goes_on, train, settings.seed)
-    rate, start = learning_rate_of(goes_on, train.queries), train.init_score
+    rate, start = chosen_trees(goes_on, train.queries)["learning_rate"], train.init_score
 
     def steps(leaves: Positions, values: list[Vector]) -> list[Vector]:
         """Return the leaf values of all trees, of which each goes on from the scores so far."""

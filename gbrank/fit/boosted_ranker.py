@@ -104,35 +104,25 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     )
 
 
-def chosen_trees(ranker: BoostedRanker, queries: Queries, start: object = None) -> dict[str, Any]:
-    """Return the parameters that follow from the queries of all workers, unless they are given."""
-    large = all_sum(queries.n_documents) >= LARGE
-    colsample, extra_trees = ranker.colsample, ranker.extra_trees
-    if extra_trees is None:
-        extra_trees = ranker.booster == "lightgbm" and not large
-    if colsample is None:
-        colsample = 1.0 if large else 0.5
-    rate = learning_rate_of(ranker, queries, start)
-    return {"learning_rate": rate, "colsample": colsample, "extra_trees": extra_trees}
+def chosen_trees(ranker: BoostedRanker, queries: Queries, start: Any = None) -> dict[str, Any]:
+    """Return the parameters that follow from the queries of all workers, unless they are given.
 
-
-def learning_rate_of(ranker: BoostedRanker, queries: Queries, start: object = None) -> float:
-    """Return the given rate, else 15 √(N / 70,000) / T, from 0.01 to 0.2.
-
-    N counts at most 70 documents of a query; T counts the rounds of a ranker that `init` gave too.
+    The rate is 15 √(N / 70,000) / T, from 0.01 to 0.2: N counts at most 70 documents of a query, T
+    the rounds of a ranker that `init` gave, too.
     """
-    if ranker.learning_rate is not None:
-        return float(ranker.learning_rate)
-    earlier = 0 if isinstance(ranker.init, str | None) else _rounds_of(start)
+    large = all_sum(queries.n_documents) >= LARGE
     counted = all_sum(int(np.minimum(queries.sizes, ALIKE).sum()))
-    sum_of_rates = SUM_OF_RATES * math.sqrt(counted / DOCUMENTS)
-    return min(max(sum_of_rates / (ranker.n_estimators + earlier), LOWEST_RATE), HIGHEST_RATE)
-
-
-def _rounds_of(start: Any) -> int:
-    """Return how many rounds a ranker of trees has, with those of what it was boosted from."""
-    rounds = 0
-    while isinstance(start, BoostedRanker):
+    rounds = ranker.n_estimators
+    while isinstance(start, BoostedRanker) and not isinstance(ranker.init, str | None):
         rounds += start._fitted.best_iteration
         start = start._fitted.init
-    return rounds
+    rate = SUM_OF_RATES * math.sqrt(counted / DOCUMENTS) / rounds
+    chosen = {
+        "learning_rate": min(max(rate, LOWEST_RATE), HIGHEST_RATE),
+        "colsample": 1.0 if large else 0.5,
+        "extra_trees": ranker.booster == "lightgbm" and not large,
+    }
+    return {
+        name: value if getattr(ranker, name) is None else type(value)(getattr(ranker, name))
+        for name, value in chosen.items()
+    }

@@ -18,7 +18,7 @@ from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import as_dense
 from gbrank.data.lookup import by_rank, rows_asked_for
 from gbrank.data.queries import Queries
-from gbrank.fit.arguments import Ids, TableLike
+from gbrank.fit.arguments import Ids, TableLike, n_documents
 from gbrank.fit.boosted_ranker import BoostedRanker
 
 N_REASONS = 3
@@ -231,7 +231,8 @@ class ExplainedRanker(BoostedRanker):
         >>> why.gap > 0
         True
         """
-        return self._explained(X, {"document": document}, qid, group, query, docid)
+        queries = Queries.resolve(n_documents(X), qid, group)
+        return self._explained(X, queries, query, docid, document=document)
 
     def explain_pair(
         self,
@@ -275,19 +276,13 @@ class ExplainedRanker(BoostedRanker):
         >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
         True
         """
-        return self._explained(X, {"first": first, "second": second}, qid, group, query, docid)
+        queries = Queries.resolve(n_documents(X), qid, group)
+        return self._explained(X, queries, query, docid, first=first, second=second)
 
     def _explained(
-        self,
-        X: Any,
-        asked: dict[str, object],
-        qid: Ids | None,
-        group: ArrayLike | None,
-        query: object,
-        docid: ArrayLike | None,
+        self, X: Any, queries: Queries, query: object, docid: ArrayLike | None, **asked: object
     ) -> Explanation:
         """Explain the gap between two documents, or between one and the mean of its query's."""
-        queries = Queries.resolve(self._fitted.schema.transform(X).shape[0], qid, group)
 
         def ranked(rows: Positions) -> Positions:
             return by_rank(rows, self.predict(take_rows(X, rows)))

@@ -12,7 +12,6 @@ from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import Steps
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import listed
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
@@ -160,19 +159,11 @@ def judges_of(
 
     The first set that is not the training data decides.
     """
-    measures = ranker._measures()
-    for i, part in enumerate(valid):
-        for measure in measures:
-            if measure.label in train.labels and measure.label not in part.labels:
-                raise ValueError(
-                    f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
-                    f"{measure} is of, got {listed(part.labels)}."
-                )
-    placed = [measure.with_positions(schema) for measure in measures]  # features have no names
+    placed = [one.with_positions(schema) for one in ranker._measures()]  # features have no names
 
     def evaluation(name: str, part: Documents) -> Evaluation:
-        bound = Evaluation(name, [bind_to_rows(one, part, ranker.n_jobs) for one in placed])
         with found_in("" if name == "train" else f"{name}: "):
+            bound = Evaluation(name, [bind_to_rows(one, part, ranker.n_jobs) for one in placed])
             bound.values(np.zeros(len(part.y)))  # an undefined measure fails before training
         return bound
 

@@ -85,11 +85,6 @@ class DebiasedTrainer:
     def _sums(self, values: Vector) -> Vector:
         return order_free_sums(values, self._index, len(self._places.names))
 
-    @property
-    def done(self) -> int:
-        """How many rounds have been trained."""
-        return self._trainer.done
-
     def state(self) -> State:
         """Return the state of the trees, and the biases after each round."""
         return {**self._trainer.state(), "biases": np.array(self._biases).tobytes()}

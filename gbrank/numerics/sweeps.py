@@ -223,10 +223,13 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
     for i in range(size - 1):
         scale = scale_of_row(i, shared)
         _weigh_row(i, members[i], size, scale, pairs, small)
-        if pairs.out.gradient.size == 0:
-            total = _row_losses(i, size, pairs, small, total)
-        else:
+        if pairs.out.gradient.size > 0:
             _add_row_gradients(i, size, small)
+            continue
+        for j in range(np.uintp(i + 1), np.uintp(size)):
+            gap = (small.scores[i] - small.scores[j]) / pairs.sigma
+            loss = small.gradient[j] + pairs.terms[0, TERMS + 4] * np.log1p(small.powers[j])
+            total += small.weight[j] * (loss if small.rights[j] > 0 else loss + gap)
     if pairs.out.gradient.size > 0:
         for t in range(size):
             pairs.out.gradient[members[t]] += small.gradients[t]
@@ -260,16 +263,6 @@ def _weigh_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: Sma
         right = _at(terms, 2, u)
         wrong = _at(terms, 3, u)
         small.curvature[j] = right if in_order else wrong
-
-
-@inline
-def _row_losses(i: int, size: int, pairs: Pairs, small: SmallPart, total: float) -> float:
-    """Return `total` and the losses of the pairs of a document with those below it."""
-    for j in range(np.uintp(i + 1), np.uintp(size)):
-        gap = (small.scores[i] - small.scores[j]) / pairs.sigma
-        loss = small.gradient[j] + pairs.terms[0, TERMS + 4] * np.log1p(small.powers[j])
-        total += small.weight[j] * (loss if small.rights[j] > 0 else loss + gap)
-    return total
 
 
 @inline
@@ -424,8 +417,14 @@ def _add_losses(
     if tied:  # both documents of the pair count it
         loss += 0.5 * _weight_of_tied(p, better, side, pairs, passed) * _at_one(pairs.terms, 0)
     total += loss
-    if better == side.above:  # in wrong order
-        total = _add_gaps(p, better, np.log(factors[p]), side, pairs, passed, total)
+    if better == side.above:  # in wrong order, so that gaps count, too
+        d, row = _distance(p, side, pairs), _first_row(np.uintp(1) - better, pairs)
+        a, b = _factors(p, not side.above, pairs)
+        gap = np.log(factors[p])
+        for c in range(0, 4 if pairs.weights.separable else 2, 2):
+            factor = a if c == 0 else b
+            total += factor * gap * (d * passed.sums[row + c, 0] + passed.sums[row + c + 1, 0])
+            total += factor * (d * passed.reaches[row + c] + passed.reaches[row + c + 1])
     return total
 
 
@@ -479,20 +478,6 @@ def _factors(p: int, as_upper: bool, pairs: Pairs) -> tuple[float, float]:
     if not pairs.weights.separable:
         return 1.0, 1.0
     return (delta.upper[p], delta.share[p]) if as_upper else (1.0, delta.lower[p])
-
-
-@inline
-def _add_gaps(
-    p: int, better: int, gap: float, side: Side, pairs: Pairs, passed: Passed, total: float
-) -> float:
-    """Return `total` and the weighted gaps of a document to those passed, in wrong order."""
-    d, row = _distance(p, side, pairs), _first_row(np.uintp(1) - better, pairs)
-    a, b = _factors(p, not side.above, pairs)
-    for c in range(0, 4 if pairs.weights.separable else 2, 2):
-        factor = a if c == 0 else b
-        total += factor * gap * (d * passed.sums[row + c, 0] + passed.sums[row + c + 1, 0])
-        total += factor * (d * passed.reaches[row + c] + passed.reaches[row + c + 1])
-    return total
 
 
 @inline

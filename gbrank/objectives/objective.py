@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_finite,
@@ -106,13 +107,11 @@ class Evaluator(Protocol):
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""
-        ...
 
     def gradients(
         self, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature of each document, times its weight, in input order."""
-        ...
 
 
 class Binding(NamedTuple):
@@ -436,13 +435,9 @@ class Mixture(Objective):
     def __post_init__(self) -> None:
         objectives = tuple(self.objectives)
         for objective in objectives:
-            if not isinstance(objective, Objective):
-                raise TypeError(f"objectives must hold Objectives, got {objective!r}.")
-            if isinstance(objective, Mixture):
-                raise ValueError(
-                    f"objectives must not hold mixtures, got {objective}: write one sum of "
-                    "weighted terms."
-                )
+            if isinstance(objective, Mixture) or not isinstance(objective, Objective):
+                demand = "must hold Objectives, and no mixtures: write one sum of weighted terms"
+                raise ArgumentTypeError("objectives", demand, repr(objective))
         weights = (1.0,) * len(objectives) if self.weights is None else tuple(self.weights)
         if len(objectives) < 2 or len(weights) != len(objectives):
             raise ValueError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.grammar import check_label_name
 from gbrank.data.labels import find_label, is_judged
@@ -47,13 +48,10 @@ class OnLabel(Objective):
 
     def __post_init__(self) -> None:
         check_label_name(self.label)
-        if not isinstance(self.objective, Objective):
-            raise TypeError(f"objective must be an Objective, got {self.objective!r}.")
-        if isinstance(self.objective, Mixture | OnLabel):
-            raise ValueError(
-                f"objective must be a single one without a label, got {self.objective}: each term "
-                "of a mixture names its own label."
-            )
+        single = isinstance(self.objective, Objective)
+        if not single or isinstance(self.objective, Mixture | OnLabel):
+            demand = "must be an Objective without a label: each term of a mixture names its own"
+            raise ArgumentTypeError("objective", demand, repr(self.objective))
 
     @property
     def facts(self) -> Facts:

@@ -170,20 +170,14 @@ class Boundary(NamedTuple):
     by_Q: Vector
 
 
-class PositionSums(NamedTuple):
-    """Σ D(r) and Σ (r − 1) D(r) of the first t positions."""
-
-    discounts: Vector
-    moments: Vector
-
-
 class TieWork(NamedTuple):
     """The work arrays of `tied_expectation`, each two lists long."""
 
     documents: Rounded
     upper: Boundary
     lower: Boundary
-    sums: PositionSums
+    discounts: Vector  # Σ D(r) of the first t positions
+    moments: Vector  # Σ (r − 1) D(r) of these
 
 
 def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -191,14 +185,15 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     parameters: TieParameters = query.parameters
     s, ranking = query.scores, query.ranking
     work: TieWork = query.work
-    documents, sums, paired = work.documents, work.sums, parameters.paired
+    documents, paired = work.documents, parameters.paired
+    discounts, moments = work.discounts, work.moments
     n = set_up(query, parameters, documents)
     scale = ranking.scale
-    sum_up(ranking.discounts, sums)
+    sum_up(ranking.discounts, discounts, moments)
     if n < s.size:
         order = slice_of(documents.place, n, n + s.size)
-        best = best_value(ranking.gains, paired, sums, order)
-        drawn = best_value(slice_of(documents.gain, 0, n), paired, sums, order)
+        best = best_value(ranking.gains, paired, discounts, order)
+        drawn = best_value(slice_of(documents.gain, 0, n), paired, discounts, order)
         scale *= best / drawn if drawn > 0 else 0.0
 
     value = 0.0
@@ -212,7 +207,9 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     while True:
         stop = next_segment(begin, end, n, s, documents)
         next_low, next_high, next_gain = count_up(end, stop, paired, documents, lower)
-        value += tie(low, high, gain, passed, next_low, next_high, paired, sums, upper, lower)
+        value += tie(
+            low, high, gain, passed, next_low, next_high, paired, discounts, moments, upper, lower
+        )
         if out.gradient.size > 0:
             leave_out(begin, end, low, high, paired, documents, upper)
         if end == n:
@@ -228,23 +225,22 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
 
 
 @inline
-def sum_up(discounts: Vector, sums: PositionSums) -> None:
+def sum_up(values: Vector, discounts: Vector, moments: Vector) -> None:
     """Write the sums of the discounts, and their first moments, up to each position."""
     total = 0.0
     moment = 0.0
-    sums.discounts[0] = 0.0
-    sums.moments[0] = 0.0
-    for p in range(discounts.size):
-        total += discounts[p]
-        moment += discounts[p] * p
-        sums.discounts[p + 1] = total
-        sums.moments[p + 1] = moment
+    discounts[0] = 0.0
+    moments[0] = 0.0
+    for p in range(values.size):
+        total += values[p]
+        moment += values[p] * p
+        discounts[p + 1] = total
+        moments[p + 1] = moment
 
 
 @standalone
-def best_value(gains: Vector, paired: bool, sums: PositionSums, order: Positions) -> float:
+def best_value(gains: Vector, paired: bool, discounts: Vector, order: Positions) -> float:
     """Return the measure of the best order, before normalisation, and write that order."""
-    discounts = sums.discounts
     rank_by_counting(gains, order)
     total = 0.0
     above = 0.0
@@ -305,13 +301,12 @@ def clear(t: int, boundary: Boundary) -> None:
 @inline
 def tie(
     low: int, high: int, G: float, passed: float, next_low: int, next_high: int, paired: bool,
-    sums: PositionSums, upper: Boundary, lower: Boundary,
+    discounts: Vector, moments: Vector, upper: Boundary, lower: Boundary,
 ) -> float:  # fmt: skip
     """Return the expected value of the block between two boundaries, and add its derivatives.
 
     G is the gain of the upper segment, `passed` that of the segments above it.
     """
-    discounts, moments = sums
     P, W, Q, by_P, by_W, by_Q = lower
     value = 0.0
     for a in range(low, high + 1):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gbrank import GBRanker, Queries, make_cubic
-from gbrank.fit.boosted_ranker import learning_rate_of
+from gbrank.fit.boosted_ranker import chosen_trees
 
 X, Y, QID = make_cubic(40, n_documents=15, n_features=6, random_state=0)  # 600 documents
 ROUNDS = 20
@@ -31,14 +31,17 @@ def fit(objective: str = "lambdarank", **params: Any) -> GBRanker:
 def test_rate_depends_on_documents_and_rounds(documents: int, rounds: int, expected: float) -> None:
     """Four times the documents double it, twice the rounds halve it, between the two ends."""
     queries = Queries.from_sizes([20] * (documents // 20))
-    rate = learning_rate_of(GBRanker(n_estimators=rounds), queries)
+    rate = chosen_trees(GBRanker(n_estimators=rounds), queries)["learning_rate"]
     assert rate == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_long_list_counts_as_seventy_documents() -> None:
     """Its documents are not independent."""
     ranker = GBRanker(n_estimators=500)
-    rates = [learning_rate_of(ranker, Queries.from_sizes([n] * 1_000)) for n in (69, 70, 3_000)]
+    rates = [
+        chosen_trees(ranker, Queries.from_sizes([n] * 1_000))["learning_rate"]
+        for n in (69, 70, 3_000)
+    ]
     assert rates[0] < rates[1] == rates[2] == pytest.approx(0.03, rel=1e-12)
 
 
