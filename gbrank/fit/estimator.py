@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.argument_error import ArgumentTypeError
+from gbrank.common.argument_error import ArgumentTypeError, found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
@@ -345,7 +345,8 @@ def check_seed(state: int | np.random.RandomState | None, name: str = "random_st
     """Return the seed that a random state stands for; an integer stands for itself."""
     if isinstance(state, int | np.integer):
         return int(check_number(state, name, 0, 2**31 - 1, integer=True))
-    return int(check_random_state(state).randint(2**31 - 1))
+    with found_in(f"{name}: "):
+        return int(check_random_state(state).randint(2**31 - 1))
 
 
 def check_verbose(verbose: object, name: str = "verbose") -> bool:
