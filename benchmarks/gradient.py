@@ -25,14 +25,7 @@ import numpy as np
 import xgboost as xgb
 
 from benchmarks.names import objective_names
-from gbrank import (
-    NDCG,
-    LambdaRank,
-    Queries,
-    get_objective,
-    lightgbm_fobj,
-    xgboost_obj,
-)
+from gbrank import NDCG, LambdaRank, Queries, get_objective, lightgbm_fobj, xgboost_obj
 from gbrank.extend import Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 

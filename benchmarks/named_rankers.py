@@ -14,8 +14,18 @@ from sklearn.base import BaseEstimator
 from gbrank import GBRanker, Queries, get_objective
 from gbrank.common.grammar import parse_options
 
-__all__ = ["ranker_from_name"]
+__all__ = ["ALL_PAIRS", "PEERS", "ranker_from_name"]
 
+ALL_PAIRS = "lightgbm:lambdarank:lambdarank_truncation_level=10000"
+PEERS = (
+    "lightgbm:lambdarank",
+    ALL_PAIRS,
+    "lightgbm:rank_xendcg",
+    "xgboost:rank:ndcg",
+    "catboost:YetiRank",
+    "catboost:YetiRank:mode=NDCG",
+    "catboost:StochasticRank:metric=NDCG",
+)
 CATBOOST = {
     "eval_metric": "NDCG:top=10;type=Exp",
     "bootstrap_type": "No",

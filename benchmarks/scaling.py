@@ -30,14 +30,12 @@ from matplotlib.figure import Figure
 from benchmarks.names import objective_names
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import Queries, get_objective
-from gbrank.engine.sorting import LONG
 
 LENGTHS = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 DOCUMENTS = 20_000  # at least so many, in lists of one length
 LIMIT = 4.0  # seconds
 SIGMA = 0.3
 MOVED = 0.05  # about as far as scores move in a round of boosting
-SHORT = 100  # documents in a list that is sorted again
 # Drawn with lines of their own.
 CHOSEN = [
     "noisy:ndcg", "ranknet", "lambda:ndcg", "approx:ndcg", "smooth:ndcg", "soft:ndcg", "tie:ndcg",
@@ -70,13 +68,13 @@ def least(run: Callable[[], object]) -> float:
     return min(seconds)
 
 
-def gradient_seconds(name: str, m: int, moved: float = MOVED) -> float:
+def gradient_seconds(name: str, m: int) -> float:
     """Return the seconds of a gradient, scores moving from each to the next."""
     labels, scores, sizes = make_data(name, m)
     objective = get_objective(name.removesuffix(CONTINUOUS))
     sigma = SIGMA**2 if objective.facts.sigma_unit == "squared score" else SIGMA
     bound = objective.bind(labels, Queries.from_sizes(sizes), n_jobs=1)
-    other = scores + moved * np.random.default_rng(1).normal(size=len(scores))
+    other = scores + MOVED * np.random.default_rng(1).normal(size=len(scores))
     rounds = itertools.cycle([scores, other])
     return least(lambda: bound.gradients(next(rounds), sigma))
 
@@ -178,20 +176,6 @@ def draw(times: dict[str, Series]) -> Figure:
     return figure
 
 
-def sorting() -> str:
-    """Return what is known of sorting again, as a paragraph."""
-    little, much = (
-        gradient_seconds("listnet", SHORT, moved) / (DOCUMENTS // SHORT * SHORT) * 1e9
-        for moved in (MOVED, 1.0)
-    )
-    return f"""\
-From one round of a fit to the next, the order of a short list changes little, so lists of less
-than {LONG} documents are sorted by insertion, from their last order on: in lists of {SHORT}, the
-gradient of ListNet takes {little:.0f} ns per document if scores move by {MOVED} of their spread,
-and {much:.0f} if they move by all of it, when lists are sorted anew. Longer lists are sorted anew
-in every round, by the digits of their scores."""
-
-
 def rows_of(times: dict[str, Series], bytes_of: dict[str, float]) -> list[dict[str, Any]]:
     """Return what was measured of each objective."""
     return [
@@ -205,7 +189,7 @@ def rows_of(times: dict[str, Series], bytes_of: dict[str, float]) -> list[dict[s
     ]
 
 
-def page(lengths: list[int], rows: Sequence[Mapping[str, Any]], note: str) -> str:
+def page(lengths: list[int], rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the study as Markdown, with every other length."""
     shown = lengths[::2]
     head = ["", *(f"{m:,}" for m in shown), "exponent", "bytes/doc"]
@@ -235,8 +219,6 @@ python -m benchmarks.scaling
 ![time per document against list length](scaling.png)
 
 {markdown_table(head, lines)}
-
-{note}
 """
 
 
@@ -257,7 +239,7 @@ def main() -> None:
         bytes_of = {name: pool.apply(memory, (name, lengths[-1])) for name in reaching}
     rows = rows_of(times, bytes_of)
     (options.output / "scaling.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (options.output / "scaling.md").write_text(page(lengths, rows, sorting()), encoding="utf-8")
+    (options.output / "scaling.md").write_text(page(lengths, rows), encoding="utf-8")
     draw(times).savefig(options.output / "scaling.png", dpi=110)
 
 

@@ -3,7 +3,7 @@
 All take one array per data set (stratum), shape (n_tests, n_queries).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,10 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.evaluation import Comparison
 from gbrank.evaluation.statistics import CELLS, RESAMPLES, SEED, holm
 
-__all__ = ["interval", "pooled_rows", "randomisation_test", "stratified_mean"]
+__all__ = [
+    "against_first", "difference", "interval", "pooled_rows", "randomisation_test",
+    "stratified_mean",
+]  # fmt: skip
 
 
 def stratified_mean(strata: Sequence[Matrix]) -> Vector:
@@ -85,3 +88,29 @@ def pooled_rows(comparisons: Sequence[Comparison], part: str) -> Iterator[dict[s
             numbers = {name: float(column[place]) for name, column in columns.items()}
             known = {name: None if np.isnan(value) else value for name, value in numbers.items()}
             yield {"data": "pooled", "measure": measure, "ranker": ranker, **counts, **known}
+
+
+def against_first(strata: Sequence[Matrix]) -> list[dict[str, Any]]:
+    """Return each ranker's NDCG@10, and its difference from the first with interval and p-value.
+
+    There is an array for each data set, shape (n_rankers, n_queries). Of the first ranker
+    itself, all but NDCG@10 is None.
+    """
+    differences = [values[1:] - values[0] for values in strata]
+    columns = {
+        "difference": stratified_mean(differences),
+        **dict(zip(("low", "high"), interval(differences), strict=True)),
+        "p": randomisation_test(differences),
+    }
+    return [
+        {
+            "ndcg@10": float(mean),
+            **{name: float(values[i - 1]) if i else None for name, values in columns.items()},
+        }
+        for i, mean in enumerate(stratified_mean(strata))
+    ]
+
+
+def difference(row: Mapping[str, Any]) -> str:
+    """Return the cell of a table: the difference from the first ranker, with its interval."""
+    return f"{row['difference']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})"

@@ -9,16 +9,16 @@ EXPERIMENTS = {
     "smoothrank-tables": Experiment(
         ("ohsumed",),
         smoothrank.tables,
-        smoothrank.OWN_PENALTIES,
+        smoothrank.DEVIATIONS,
         smoothrank.TABLE_PICTURES,
-        minutes=24,
+        minutes=60,
     ),
     "smoothrank-older-ohsumed": Experiment(
         ("ohsumed25",),
         smoothrank.older_ohsumed,
         smoothrank.OLD_DEVIATIONS,
         smoothrank.OLD_PICTURES,
-        minutes=0.5,
+        minutes=1.5,
     ),
     "smoothrank-extensions": Experiment(("ohsumed",), smoothrank.extensions, minutes=4),
     "smoothrank-figures": Experiment(

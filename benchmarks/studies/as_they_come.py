@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.letor_folders import read_folds
-from benchmarks.studies.paired import against_first, difference
+from benchmarks.strata import against_first, difference
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic
 from gbrank.evaluation import Dataset

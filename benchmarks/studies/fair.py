@@ -10,8 +10,7 @@ from typing import Any
 from benchmarks.artificial import cubic_queries
 from benchmarks.best_rate import BestRate
 from benchmarks.letor_folders import read_folds
-from benchmarks.named_rankers import ranker_from_name
-from benchmarks.studies.peers import PEERS
+from benchmarks.named_rankers import PEERS, ranker_from_name
 from benchmarks.studies.study import HEAD, cells, flat_rows, options
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import compare_rankers

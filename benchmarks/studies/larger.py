@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.named_rankers import ranker_from_name
-from benchmarks.studies.paired import against_first
-from benchmarks.studies.peers import ALL_PAIRS
+from benchmarks.named_rankers import ALL_PAIRS, ranker_from_name
+from benchmarks.strata import against_first
 from benchmarks.studies.sizes import MEASURE, with_exchanged_labels
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json

@@ -18,8 +18,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.letor_folders import read_folds
+from benchmarks.strata import against_first
 from benchmarks.studies.as_they_come import RANKERS, gbrank_scores
-from benchmarks.studies.paired import against_first
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split

@@ -47,8 +47,7 @@ def test_smooth_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smoothrank, "PENALTIES", (1e-3, 1.0))
     monkeypatch.setattr(smoothrank, "MAX_ITER", smoothrank.FEW)
     _, at_5, at_10 = reached(islice(smoothrank.tables(letor(tmp_path)), 3))
-    assert at_5 >= 0.470
-    assert at_10 >= 0.452
+    assert_allclose([at_5, at_10], [0.475, 0.457], atol=FAR)  # the paper's
 
 
 @pytest.mark.letor
