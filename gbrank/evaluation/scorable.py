@@ -173,7 +173,7 @@ class Run:
                 raise ArgumentError("run", demand, quoted(str(ids[number])))
             numbers |= {self.queries[topic]: number for topic in topics}
         known = np.array([query in numbers for query in self.qid])
-        lacking = [query for number, query in enumerate(ids) if number not in numbers.values()]
+        lacking = [ids[number] for number in {*range(len(ids))} - {*numbers.values()}]
         warn_of_queries(self.path, self.qid, known, lacking, len(ids))
         lines = compress(zip(self.qid, self.documents, strict=True), known)
         ranks = trec_ranks(self.scores, self.qid, self.documents)[known]
@@ -185,18 +185,16 @@ def own_columns(model: Any, X: Any) -> Any:
     frame: Any = as_frame(X, "X")
     if frame is None:
         return X
-    names: Any = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = getattr(model, "feature_names_", None)  # CatBoost's
+    names: Any = getattr(model, "feature_names_in_", getattr(model, "feature_names_", None))
     if isinstance(model, BaseRanker):
         names = model._schema.names if isinstance(model, PretrainedRanker) else None
     elif frame.implementation.is_pyarrow():
         frame = as_frame(frame.to_pandas(), "X")  # which all libraries take
+    if names is None:
+        return frame.to_native()
     # LightGBM writes names without spaces.
-    places = places_among(
-        () if names is None else names, frame.columns, lambda name: str(name).replace(" ", "_")
-    )
-    if names is None or any(len(place) != 1 for place in places):
+    places = places_among(names, frame.columns, lambda name: str(name).replace(" ", "_"))
+    if any(len(place) != 1 for place in places):
         return frame.to_native()
     columns = [frame.columns[place] for (place,) in places]
     return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
