@@ -183,7 +183,7 @@ def explain(
 def _write(path: str, why: "Explanation", title: str) -> None:
     """Write a page with the picture and the table."""
     from gbrank import plots
-    from gbrank.plots.report.html_page import Block, Section, picture, write_page
+    from gbrank.plots.report.page import Block, Section, picture, write_page
 
     def draw(ax: "Axes") -> None:
         plots.explanation(why, ax=ax).set_xlabel("")  # the caption says it

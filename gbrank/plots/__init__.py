@@ -8,11 +8,10 @@ from gbrank.plots.comparison_panels import (
     comparison,
     comparison_grid,
     differences,
+    per_query,
     quality_by_seconds,
 )
-from gbrank.plots.fitted_ranker import importance, learning_curves
-from gbrank.plots.predictions import per_query
-from gbrank.plots.reasons import explanation
+from gbrank.plots.fitted_ranker import explanation, importance, learning_curves
 from gbrank.plots.watched_gradients import gradients
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A fitted ranker: its learning curves, and what features are worth to it."""
+"""A fitted ranker: its learning curves, what features are worth, and why documents rank so."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.export.forest import names_of
+from gbrank.fit.explanations import Explanation
 from gbrank.plots import style
 from gbrank.ranker import GBRanker
 
@@ -140,4 +141,44 @@ def importance(
     ax.barh(range(len(chosen)), values[chosen], color=style.BLUE)
     style.name_rows(ax, [names[feature] for feature in chosen])
     style.tidy(ax, "x", xlabel=label)
+    return ax
+
+
+def explanation(why: Explanation, *, largest: int = 10, ax: Axes | None = None) -> Axes:
+    """Draw what each feature adds to the gap between two scores.
+
+    Parameters
+    ----------
+    why : Explanation
+        What `GBRanker.explain_pair` or `explain_document` returned.
+    largest : int
+        How many features to show; the rest are summed up.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic, plots
+    >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+    >>> ax = plots.explanation(ranker.explain_pair(X, 3, 7, qid=qid), largest=2)
+    >>> len(ax.patches)
+    3
+    """
+    check_number(largest, "largest", 1, integer=True)
+    chosen, rest = why.largest[:largest], why.largest[largest:]
+    names = [f"{why.features[i]}:  {' | '.join(why.values(i))}" for i in chosen]
+    shares = why.shares[chosen].tolist()
+    if rest:
+        names.append(f"{len(rest)} others")
+        shares.append(float(why.shares[rest].sum()))
+    ax = style.axes_for(ax)
+    colors = [style.BLUE if share >= 0 else style.ORANGE for share in shares]
+    ax.barh(range(len(names)), shares, color=colors)
+    style.name_rows(ax, names)
+    ax.axvline(0, color=style.GREY, linewidth=1)
+    style.tidy(ax, "x", title=f"Scores: {why}", xlabel="share of the gap between the scores")
     return ax

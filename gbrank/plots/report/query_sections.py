@@ -12,27 +12,14 @@ from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
 from gbrank.common.arrays import Vector
+from gbrank.common.registry import first_line
 from gbrank.common.table import Table
 from gbrank.data.documents import take_rows
 from gbrank.evaluation.statistics import Means, common_queries, means, power_sentence
 from gbrank.fit.explanations import N_REASONS
-from gbrank.plots.predictions import draw_queries
-from gbrank.plots.report.html_page import (
-    NONE,
-    SPACE,
-    TEXTS,
-    Block,
-    Cell,
-    Cells,
-    Details,
-    Section,
-    count,
-    name,
-    number,
-    picture,
-    share,
-    span,
-)
+from gbrank.plots.comparison_panels import draw_queries
+from gbrank.plots.report import page
+from gbrank.plots.report.page import TEXTS, Blocks, Cell, Cells, Details, number, span
 from gbrank.plots.report.report_data import ReportData, groups
 from gbrank.plots.style import BLUE, ORANGE, legend, tidy
 
@@ -46,19 +33,21 @@ LEVEL = 0.05  # of p, from which on the data do not tell
 ASKED = 0.01  # a difference of which it is said how many queries tell it
 
 
-def measures(judged: ReportData) -> Section:
-    """Return the means of all measures."""
-    rows: list[Cells] = []
-    for measure, tested in judged.compared.items():
-        cells = [f"{judged.n_counted(measure):,}", *_means(tested.means)]
-        rows.append([Cell(measure, strong=measure == judged.measure), *cells])
-    summaries = Table(["measure", "what it is"], [*judged.summaries.items()], (0, 1))
-    blocks: list[Block] = [
-        TEXTS["measures"].format(measure=judged.measure),
-        Table(["measure", "queries", *_head(judged, "mean")], rows),
-        Details("What the measures are", [summaries]),
+def measures(judged: ReportData) -> Blocks:
+    """Yield the means of all measures."""
+    yield TEXTS["measures"].format(measure=judged.measure)
+    rows = [
+        [_measure(judged, key), f"{judged.n_counted(key):,}", *_means(tested.means)]
+        for key, tested in judged.compared.items()
     ]
-    return Section("measures", "How good it is", blocks)
+    yield Table(["measure", "queries", *_head(judged, "mean")], rows)
+    summaries = [[str(measure), first_line(measure)] for measure in judged.measures]
+    yield Details("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))])
+
+
+def _measure(judged: ReportData, measure: str) -> Cell:
+    """Return the name of a measure; the one that decides stands out."""
+    return Cell(measure, strong=measure == judged.measure)
 
 
 def _head(judged: ReportData, word: str) -> list[str]:
@@ -73,60 +62,37 @@ def _means(of_models: Means) -> list[str]:
     return [first, span(of_models.low[0], of_models.high[0]), *other]
 
 
-def _difference(of_models: Means) -> list[str]:
+def difference_cells(of_models: Means) -> list[str]:
     """Return by how much the first model is above the second, and the interval."""
     ends = span(of_models.difference_low[0], of_models.difference_high[0], "+.4f")
     return [number(of_models.difference[0], "+.4f"), ends]
 
 
-def changes(judged: ReportData) -> Section | None:
-    """Return what differs between two models: means with paired tests, and single queries."""
+def changes(judged: ReportData) -> Blocks:
+    """Yield what differs between two models: means with paired tests, and single queries."""
     if not judged.models[1:]:
-        return None
-    rows: list[Cells] = []
-    for measure, tested in judged.compared.items():
-        signs = np.sign(np.subtract(*common_queries(judged.values[measure])))
-        counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
-        p = [tested.p_t[0]] if judged.both else [tested.p_randomisation[0], tested.p_t[0]]
-        cells = [*_difference(tested.means), *map(chance, p), *counts]
-        rows.append([Cell(measure, strong=measure == judged.measure), *cells])
-    tests = ["p (t)"] if judged.both else ["p (random.)", "p (t)"]
-    head = ["measure", "difference", "95% interval", *tests, "better", "equal", "worse"]
-    text = TEXTS["changes"].format(
+        return
+    yield page.Lead(_verdict(judged))
+    n = judged.n_counted(judged.measure)
+    smallest, needed = judged.compared[judged.measure].power(n, ASKED)
+    yield TEXTS["changes"].format(
         ours=judged.models[0].name,
         theirs=judged.models[1].name,
         tests=TEXTS["judged tests" if judged.both else "tests"],
-        told=_power(judged),
+        told=power_sentence(n, smallest[0], needed[0], ASKED),
     )
-    blocks: list[Block] = [text, Table(head, rows), *_both_orders(judged), *_pairs(judged)]
-    return Section("changes", "What changed", blocks, _verdict(judged))
-
-
-def _power(judged: ReportData) -> str:
-    """Return in a sentence which difference these queries tell."""
-    n = judged.n_counted(judged.measure)
-    smallest, needed = judged.compared[judged.measure].power(n, ASKED)
-    return power_sentence(n, smallest[0], needed[0], ASKED)
-
-
-def _both_orders(judged: ReportData) -> list[Block]:
-    """Return how much the orders of both models have in common."""
-    facts = []
-    for query in np.flatnonzero(judged.rows.queries.sizes > 1).tolist():
-        rows = judged.rows.queries.rows(query)
-        ours, theirs = (judged.ranked(query, model) for model in judged.models)
-        k = min(TOP, len(rows))
-        tau = stats.kendalltau(*(model.scores[rows] for model in judged.models)).statistic
-        facts.append([len({*ours[:k]} & {*theirs[:k]}) / k, ours[0] == theirs[0], tau])
-    if not facts:
-        return []
-    overlap, same_first, tau = np.nanmean(facts, axis=0)
-    shown = {
-        f"first {TOP} documents in common": f"{overlap:.1%}",
-        "queries with the same first document": f"{same_first:.1%}",
-        "Kendall's tau of the scores": number(tau, ".3f"),
-    }
-    return [TEXTS["drift"], Table(["both orders", ""], [*shown.items()])]
+    tests = ["p (t)"] if judged.both else ["p (random.)", "p (t)"]
+    rows = []
+    for key, tested in judged.compared.items():
+        signs = np.sign(np.subtract(*common_queries(judged.values[key])))
+        counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
+        p = [tested.p_randomisation[0], tested.p_t[0]][-len(tests) :]
+        rows.append(
+            [_measure(judged, key), *difference_cells(tested.means), *map(chance, p), *counts]
+        )
+    yield Table(["measure", "difference", "95% interval", *tests, "better", "equal", "worse"], rows)
+    yield from _both_orders(judged)
+    yield from _pairs(judged)
 
 
 def _verdict(judged: ReportData) -> str:
@@ -151,37 +117,54 @@ def chance(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else number(p)
 
 
-def _pairs(judged: ReportData) -> list[Block]:
-    """Return a picture of all queries, and those that changed most with both lists."""
+def _both_orders(judged: ReportData) -> Blocks:
+    """Yield how much the orders of both models have in common."""
+    facts = []
+    for query in np.flatnonzero(judged.rows.queries.sizes > 1).tolist():
+        rows = judged.rows.queries.rows(query)
+        ours, theirs = (judged.ranked(query, model) for model in judged.models)
+        k = min(TOP, len(rows))
+        tau = stats.kendalltau(*(model.scores[rows] for model in judged.models)).statistic
+        facts.append([len({*ours[:k]} & {*theirs[:k]}) / k, ours[0] == theirs[0], tau])
+    if facts:
+        overlap, same_first, tau = np.nanmean(facts, axis=0)
+        shown = [
+            [f"first {TOP} documents in common", f"{overlap:.1%}"],
+            ["queries with the same first document", f"{same_first:.1%}"],
+            ["Kendall's tau of the scores", number(tau, ".3f")],
+        ]
+        yield TEXTS["drift"]
+        yield Table(["both orders", ""], shown)
+
+
+def _pairs(judged: ReportData) -> Blocks:
+    """Yield a picture of all queries, and those that changed most with both lists."""
     both = common_queries(judged.main)
     if not both.size:
-        return []
+        return
     names = judged.models[0].name, judged.models[1].name
     text = f"A dot is a query. Above the line, {names[0]} is better."
     if both.shape[1] > DOTS:
         text += f" {DOTS:,} of {both.shape[1]:,} queries, taken at random."
         both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
-
-    def draw(axes: Axes) -> None:
-        draw_queries(axes, both[0], both[1], judged.measure, names)
-
+    dots = both[0], both[1], judged.measure, names
+    yield page.picture(lambda axes: draw_queries(axes, *dots), text)
     leads = np.nan_to_num(judged.main[0] - judged.main[1])
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     changed = [query for query in order.tolist() if leads[query]]
     said = "The queries that changed most, with both lists side by side:"
-    folds = []
+    yield said if changed else "No query changed."
     for query in changed:
         ours, theirs = map(number, judged.main[:, query])
         value = f"{theirs} → {ours} ({number(leads[query], '+.4f')})"
-        folds.append(_fold(judged, query, value, _side_by_side(judged, query), query == changed[0]))
-    return [picture(draw, text), said if folds else "No query changed.", *folds]
+        yield _fold(judged, query, value, _side_by_side(judged, query), query == changed[0])
 
 
 def _fold(judged: ReportData, query: int, value: str, table: Table, is_open: bool) -> Details:
     """Return the line that stands for a query, and its table."""
-    documents = count(int(judged.rows.queries.sizes[query]), "document")
+    documents = page.count(int(judged.rows.queries.sizes[query]), "document")
     relevant = f"{judged.n_relevant[query]:,} relevant"
-    called = name(judged.rows.queries.ids[query])
+    called = page.name(judged.rows.queries.ids[query])
     return Details(f"{called}: {value}, {documents}, {relevant}", [table], is_open)
 
 
@@ -190,27 +173,27 @@ def _side_by_side(judged: ReportData, query: int) -> Table:
     ours, theirs = (judged.ranked(query, model) for model in judged.models)
     ranks = {row: rank for rank, row in enumerate(theirs)}
     rows: list[Cells] = []
-    for rank, pair in enumerate(zip(theirs[:TOP], ours, strict=False)):
-        moved = ranks[pair[1]] - rank
+    for rank, (before, now) in enumerate(zip(theirs[:TOP], ours, strict=False)):
+        moved = ranks[now] - rank
         arrow = f"↑ {moved}" if moved > 0 else f"↓ {-moved}" if moved < 0 else "="
-        cells = [cell for row in pair for cell in _document(judged, row)]
-        rows.append([f"{rank + 1}", *cells, arrow])
+        rows.append([f"{rank + 1}", *_document(judged, before), *_document(judged, now), arrow])
     first, second = (model.name for model in judged.models)
     return Table(["rank", second, "label", first, "label", "moved"], rows, words=(1, 3))
 
 
 def _document(judged: ReportData, row: int) -> Cells:
     """Return what a document is called, and its label beside the largest one."""
-    label, largest = judged.rows.y[row], judged.rows.y.max()
-    return [name(judged.documents[row]), Cell(judged.label_names[label], share(label, largest))]
+    label = judged.rows.y[row]
+    bar = page.bar(label, judged.rows.y.max(), judged.label_names[label])
+    return [page.name(judged.called(row)), bar]
 
 
-def distribution(judged: ReportData) -> Section:
-    """Return how many queries have which value."""
-    key, title = "distribution", "From query to query"
+def distribution(judged: ReportData) -> Blocks:
+    """Yield how many queries have which value."""
     values = common_queries(judged.main)
     if not values.size:
-        return Section(key, title, [_no_value(judged)])
+        yield _no_value(judged)
+        return
     edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
     names = [model.name for model in judged.models]
 
@@ -223,61 +206,54 @@ def distribution(judged: ReportData) -> Section:
         tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
+    yield page.picture(draw, f"How many queries have which {judged.measure}.")
     percentiles = np.percentile(values, [10, 25, 50, 75, 90], axis=1).T
     rows = [[label, *map(number, row)] for label, row in zip(names, percentiles, strict=True)]
-    head = ["model", "10% below", "25% below", "median", "75% below", "90% below"]
-    shown = picture(draw, f"How many queries have which {judged.measure}.")
-    return Section(key, title, [shown, Table(head, rows)])
+    yield Table(["model", "10% below", "25% below", "median", "75% below", "90% below"], rows)
 
 
 def _no_value(judged: ReportData) -> str:
     return TEXTS["no value"].format(measure=judged.measure)
 
 
-def segments(judged: ReportData) -> Section:
-    """Return the measure by groups of queries: their lengths, relevant documents, and columns."""
-    kinds = {
-        **judged.by,
-        "documents in the list": judged.rows.queries.sizes.tolist(),
-        "relevant documents": judged.n_relevant.tolist(),
-    }
-    tables = [_segment(judged, kind, values) for kind, values in kinds.items()]
-    text = TEXTS["segments"].format(measure=judged.measure)
-    return Section("segments", "Where it is good, and where not", [text, *tables])
+def segments(judged: ReportData) -> Blocks:
+    """Yield the measure by groups of queries: their lengths, relevant documents, and columns."""
+    yield TEXTS["segments"].format(measure=judged.measure)
+    for kind, values in judged.by.items():
+        yield _segment(judged, page.name(kind), values)
+    yield _segment(judged, "documents in the list", judged.rows.queries.sizes.tolist())
+    yield _segment(judged, "relevant documents", judged.n_relevant.tolist())
 
 
 def _segment(judged: ReportData, kind: str, keys: Sequence[Any]) -> Table:
     names, codes = groups(keys)
     parts = [common_queries(judged.main[:, codes == code]) for code in range(len(names))]
-    of_parts = [means(values) for values in parts]
-    largest = np.nanmax([0.0, *(part.mean[0] for part in of_parts)])
-    head = [name(kind), "queries", *_head(judged, judged.measure)]
-    if judged.models[1:]:
-        head += ["difference", "95% interval"]
+    largest = np.nanmax([0.0, *(means(values).mean[0] for values in parts)])
+    head = [kind, "queries", *_head(judged, judged.measure), "difference", "95% interval"]
+    head = head if judged.models[1:] else head[:-2]
     rows: list[Cells] = []
-    for label, values, part in zip(names, parts, of_parts, strict=True):
+    for label, values in zip(names, parts, strict=True):
+        part = means(values)
         value, *others = _means(part)
-        bar = Cell(value, share(part.mean[0], largest))
-        cells: Cells = [bar, *others, *_difference(part)]
-        rows.append([name(label), f"{values.shape[1]:,}", *cells[: len(head) - 2]])
+        bar = page.bar(part.mean[0], largest, value)
+        cells: Cells = [bar, *others, *difference_cells(part)]
+        rows.append([page.name(label), f"{values.shape[1]:,}", *cells[: len(head) - 2]])
     return Table(head, rows)
 
 
-def worst(judged: ReportData) -> Section:
-    """Return the queries of lowest value, with their lists."""
-    values, explains = judged.main[0], not isinstance(judged.moved, str)
+def worst(judged: ReportData) -> Blocks:
+    """Yield the queries of lowest value, with their lists."""
+    values = judged.main[0]
     order = np.lexsort((-judged.n_relevant, values))  # of equal ones, those with most relevant
     queries = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
     if not queries:
-        return Section("worst", "The worst queries", [_no_value(judged)])
-    reasons = TEXTS["reasons"].format(longest=LONGEST) if explains else ""
-    numbers = {"top": TOP, "further": FURTHER, "reasons": reasons}
-    folds = [
-        _fold(judged, query, number(values[query]), _list(judged, query), query == queries[0])
-        for query in queries
-    ]
-    text = TEXTS["worst"].format(measure=judged.measure, **numbers)
-    return Section("worst", "The worst queries", [text, *folds])
+        yield _no_value(judged)
+        return
+    reasons = "" if isinstance(judged.moved, str) else TEXTS["reasons"].format(longest=LONGEST)
+    yield TEXTS["worst"].format(measure=judged.measure, top=TOP, further=FURTHER, reasons=reasons)
+    for query in queries:
+        table = _list(judged, query)
+        yield _fold(judged, query, number(values[query]), table, query == queries[0])
 
 
 def _list(judged: ReportData, query: int) -> Table:
@@ -286,13 +262,13 @@ def _list(judged: ReportData, query: int) -> Table:
     rows = judged.ranked(query, model)
     below = [place for place in range(TOP, len(rows)) if judged.rows.y[rows[place]] > 0]
     places = [*range(min(TOP, len(rows))), *below[:FURTHER]]
-    head = ["rank", name(judged.column), "label", "score"]
+    head = ["rank", page.name(judged.column), "label", "score"]
     lines: list[Cells] = [
         [f"{place + 1}", *_document(judged, rows[place]), number(model.scores[rows[place]])]
         for place in places
     ]
     if not isinstance(judged.moved, str) and len(rows) <= LONGEST:
-        shares = model.ranker.explain(take_rows(judged.X, rows))[:, :-1]
+        shares = model.ranker.explain(take_rows(judged.rows.X, rows))[:, :-1]
         for line, beside in zip(lines, (shares - shares.mean(axis=0))[places], strict=True):
             line += [_reasons(judged, beside, 1), _reasons(judged, beside, -1)]
         head += ["lifts", "lowers"]
@@ -302,10 +278,9 @@ def _list(judged: ReportData, query: int) -> Table:
 def _reasons(judged: ReportData, shares: Vector, sign: int) -> str:
     """Return the features that lift a score most, or lower it."""
     largest = np.argsort(-sign * shares, kind="stable")[:N_REASONS]
-    names = judged.models[0].ranker._schema.feature_names
     parts = [
-        f"{name(names[i])}{SPACE}{number(shares[i], '+.2f')}"
+        f"{page.name(judged.schema.feature_names[i])}{page.SPACE}{number(shares[i], '+.2f')}"
         for i in largest
         if sign * shares[i] > 0
     ]
-    return ", ".join(parts) or NONE
+    return ", ".join(parts) or page.NONE

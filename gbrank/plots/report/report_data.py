@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +21,17 @@ from gbrank.data.frames import feature_table
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.lookup import by_rank
 from gbrank.data.schema import Schema
-from gbrank.evaluation.statistics import (
-    Comparisons,
-    JudgedValues,
-    common_queries,
-    compared,
-    compared_with_judge,
-)
-from gbrank.fit.best_feature import SingleFeature
+from gbrank.evaluation import statistics
+from gbrank.evaluation.statistics import Comparisons, JudgedValues, common_queries
+from gbrank.measures.judges import JUDGE, both_values, queries_of_people
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.ranker import GBRanker
 
 MOST_GROUPS = 10
-ROW = "row"  # where documents have no names
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 
 
-@dataclass(frozen=True, eq=False)
-class ReportedRanker:
+class ReportedRanker(NamedTuple):
     """A model, or None where there are scores alone; what it is called, and its scores."""
 
     name: str
@@ -46,29 +41,31 @@ class ReportedRanker:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Documents, and one model or two; `values` has a row for each model and a query a column.
+    """Documents, and one model or two; their labels are a judge's where people have none."""
 
-    Where a judge has judged beside people, labels and `values` are people's where there are any,
-    else the judge's, and `both` has the values by either.
-    """
-
-    X: Any
+    rows: Documents
     schema: Schema  # of the first model's columns
-    rows: Documents  # what it sees, labels and queries; where there are both, labels of either
+    features: Features  # what it sees
     training: Features | None  # what it saw in training
     models: Sequence[ReportedRanker]
-    values: dict[str, Matrix]  # by measure; NaN where it has no value
-    both: dict[str, JudgedValues]  # by measure
-    summaries: dict[str, str]  # of the measures
+    measures: Sequence[Measure]  # the first decides
     by: dict[str, Sequence[Any]]  # values of columns, one a query
-    documents: Sequence[Any]  # what they are called: their values in a column, or their rows
+    documents: Sequence[Any] | None  # what they are called, in a column of this name
     column: str
-    best: SingleFeature | None  # of the first model's columns, by the measure that decides
 
     @property
     def measure(self) -> str:
-        """The measure that decides: the first one."""
-        return next(iter(self.values))
+        """The measure that decides."""
+        return str(self.measures[0])
+
+    @cached_property
+    def values(self) -> dict[str, Matrix]:
+        """By measure, a row for each model and a query a column; NaN where it has no value."""
+        values = {}
+        for measure in self.measures:
+            bound = bind_to_rows(measure, self.rows)
+            values[str(measure)] = np.array([bound.per_query(each.scores) for each in self.models])
+        return values
 
     @property
     def main(self) -> Matrix:
@@ -76,19 +73,32 @@ class ReportData:
         return self.values[self.measure]
 
     @cached_property
+    def both(self) -> dict[str, JudgedValues]:
+        """The values by people's labels and by a judge's, by measure; none without a judge."""
+        both = {}
+        for measure in self.measures if JUDGE in self.rows.labels else ():
+            pairs = [both_values(measure, self.rows, model.scores) for model in self.models]
+            people, judge = np.stack(pairs, axis=1)
+            both[str(measure)] = JudgedValues(people, judge, queries_of_people(self.rows))
+        return both
+
+    @cached_property
     def compared(self) -> dict[str, Comparisons]:
         """The means of each measure, and tests of the difference from the second model."""
+        if self.both:
+            return {key: statistics.compared_with_judge(both) for key, both in self.both.items()}
         return {
-            measure: compared_with_judge(self.both[measure])
-            if measure in self.both
-            else compared(common_queries(values))
-            for measure, values in self.values.items()
+            key: statistics.compared(common_queries(values)) for key, values in self.values.items()
         }
 
     def n_counted(self, measure: str) -> int:
         """Return how many queries have a value, by people where a judge has judged, too."""
-        both = self.both.get(measure)
-        return common_queries(self.values[measure] if both is None else both.people).shape[1]
+        values = self.both[measure].people if self.both else self.values[measure]
+        return common_queries(values).shape[1]
+
+    def called(self, row: int) -> Any:
+        """Return what a document is called; its row where it has no name."""
+        return row if self.documents is None else self.documents[row]
 
     @cached_property
     def label_names(self) -> dict[float, str]:
@@ -98,7 +108,7 @@ class ReportData:
 
     @cached_property
     def n_relevant(self) -> NDArray[np.int64]:
-        """The number of documents of each query with a label above 0."""
+        """How many documents of each query have a label above 0."""
         queries = self.rows.queries
         return np.bincount(queries.index[self.rows.y > 0], minlength=queries.n_queries)
 
@@ -111,9 +121,7 @@ class ReportData:
     def sample(self) -> NDArray[np.int64]:
         """Documents taken at random, whose scores are explained."""
         n = self.rows.queries.n_documents
-        if n <= SAMPLE:
-            return np.arange(n)
-        return np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+        return np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
 
     @cached_property
     def moved(self) -> Vector | str:
@@ -122,7 +130,7 @@ class ReportData:
         if not isinstance(ranker, GBRanker):
             return "it has no trees"
         try:
-            shares = ranker.explain(take_rows(self.X, self.sample))
+            shares = ranker.explain(take_rows(self.rows.X, self.sample))
         except ValueError as error:  # of an `init` that cannot be explained
             return str(error)
         moved: Vector = np.abs(shares[:, :-1]).mean(axis=0)
@@ -155,19 +163,25 @@ def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
     numeric = all(type(value) in (int, float) for value in counts)
     if numeric and len(counts) > MOST_GROUPS:
         names, codes = _ranges(counts)
+    elif numeric:
+        names = number_names(sorted(counts))
+        codes = {value: place for place, value in enumerate(sorted(counts))}
     else:
-        order = sorted(counts) if numeric else [value for value, _ in counts.most_common()]
-        n_shown = MOST_GROUPS if len(order) > MOST_GROUPS + 1 else len(order)
-        shown = order[:n_shown]
-        alike = Counter([*map(str, shown), "missing"])  # 1 and "1" are two groups
-        names = [repr(value) if alike[str(value)] > 1 else str(value) for value in shown]
-        names = number_names(shown) if numeric else names
-        codes = {value: min(place, n_shown) for place, value in enumerate(order)}
-        names += [f"{len(order) - n_shown:,} others"] if len(order) > n_shown else []
+        names, codes = _texts([value for value, _ in counts.most_common()])
     if None in values:
         codes[None] = len(names)
         names.append("missing")
     return names, np.array([codes[value] for value in values])
+
+
+def _texts(values: list[Any]) -> tuple[list[str], dict[Any, int]]:
+    """Return the names of values, and the group of each; those after the first ones are others."""
+    shown = values if len(values) <= MOST_GROUPS + 1 else values[:MOST_GROUPS]
+    alike = Counter([*map(str, shown), "missing"])  # 1 and "1" are two groups
+    names = [repr(value) if alike[str(value)] > 1 else str(value) for value in shown]
+    if others := values[len(shown) :]:
+        names.append(f"{len(others):,} others")
+    return names, {value: min(place, len(shown)) for place, value in enumerate(values)}
 
 
 def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
@@ -175,14 +189,12 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
     values = sorted(counts)
     known = np.array(values, np.float64)
     others = np.array([value for value in counts.elements() if value])
-    ends = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower")
+    tops = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower")
     if 0 in counts:
-        ends = np.append(ends, [0.0, *known[known < 0][-1:]])
-    codes = np.searchsorted(np.unique(ends), known)
-    names = []
-    for code in np.unique(codes):
-        in_range = [values[place] for place in np.flatnonzero(codes == code)]
-        names.append([in_range[0], in_range[-1]])
-    called = iter(number_names([end for pair in names for end in pair]))
-    texts = [" to ".join(dict.fromkeys(pair)) for pair in zip(called, called, strict=True)]
-    return texts, dict(zip(values, codes.tolist(), strict=True))
+        tops = np.append(tops, [0.0, *known[known < 0][-1:]])
+    codes = np.searchsorted(np.unique(tops), known)
+    edges = [*np.flatnonzero(np.diff(codes, prepend=-1)).tolist(), len(values)]
+    ends = [value for first, end in pairwise(edges) for value in (values[first], values[end - 1])]
+    called = iter(number_names(ends))
+    names = [" to ".join(dict.fromkeys(pair)) for pair in zip(called, called, strict=True)]
+    return names, dict(zip(values, codes.tolist(), strict=True))

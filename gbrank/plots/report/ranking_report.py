@@ -1,0 +1,242 @@
+"""The report: arguments are checked, each section is made, and the page is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.argument_error import found_in
+from gbrank.common.checks import quoted
+from gbrank.common.files import check_folder
+from gbrank.common.on_use import needed
+from gbrank.data.documents import Documents
+from gbrank.data.feature_matrix import Features
+from gbrank.data.frames import as_frame
+from gbrank.data.lookup import warn_of_repeats
+from gbrank.data.queries import Queries
+from gbrank.data.schema import Schema
+from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
+from gbrank.fit.arguments import Ids
+from gbrank.fit.best_feature import best_feature, difference_of
+from gbrank.fit.estimator import BaseRanker
+from gbrank.measures.judges import with_judge
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
+from gbrank.plots.report import model_sections, page, query_sections
+from gbrank.plots.report.page import Fact, Section, number
+from gbrank.plots.report.report_data import ReportData, ReportedRanker, column_of
+
+SECTIONS = (
+    ("measures", "How good it is", query_sections.measures),
+    ("changes", "What changed", query_sections.changes),
+    ("judge", "What the judge is worth", model_sections.judge),
+    ("segments", "Where it is good, and where not", query_sections.segments),
+    ("distribution", "From query to query", query_sections.distribution),
+    ("worst", "The worst queries", query_sections.worst),
+    ("importances", "What it looks at", model_sections.importances),
+    ("curves", "How it learned", model_sections.curves),
+    ("data", "The data", model_sections.data),
+    ("parameters", "Parameters", model_sections.parameters),
+    ("versions", "Versions", model_sections.versions),
+)
+OF_FIRST = {"worst", "importances", "curves"}  # sections on the first model alone
+
+
+def report(
+    ranker: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    html: str | os.PathLike[str],
+    qid: Ids | None = None,
+    group: ArrayLike | None = None,
+    against: Any = None,
+    judged_by: ArrayLike | None = None,
+    train: Any = None,
+    by: str | Sequence[str] = (),
+    docid: str | None = None,
+    measures: Sequence[Metric] | None = None,
+    names: tuple[str, str] = ("this model", "the other model"),
+) -> Path:
+    """Write a page on what a ranker is worth, what it learned, and where it fails.
+
+    The file is one page of HTML, without scripts, that needs no network. It has measures with 95%
+    intervals, the measure by groups of queries and from query to query, the worst queries with
+    their lists, what features are worth, learning curves, the data, parameters and
+    versions; with a second ranker also what changed, by paired tests, and the queries that changed
+    most. Sections for which a ranker has nothing say so.
+
+    Parameters
+    ----------
+    ranker : model, str, path or array-like
+        A fitted ranker of gbrank, or whatever else `gbrank.evaluation.scores_from` takes.
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        Data to judge it by. A data frame may have columns that are no features.
+    y : array-like, shape (n_documents,)
+        Relevance labels, at least 0; with `judged_by`, NaN in queries that people have not judged.
+    html : path
+        The file. It is written whole or not at all.
+    qid, group
+        The queries, as for `GBRanker.fit`; with neither, all rows are one query.
+    against : model, str, path or array-like, optional
+        What to compare it with, likewise: any model, its file, a column of X, scores, a TREC run.
+    judged_by : array-like, shape (n_documents,), optional
+        Labels by a judge, such as a language model, for all documents. Means and differences are
+        then those of `compare_scores`, and a section says what the judge is worth; groups and lists
+        have people's labels where there are any, else the judge's.
+    train : array-like, sparse matrix or data frame, optional
+        What the ranker was trained on: the page then says how far each feature has drifted.
+    by : str or sequence of str
+        Columns of X, with one value in each query, by which queries are grouped. Those of an array
+        are called f0, f1, ...
+    docid : str, optional
+        The column of X that says what documents are called, in TREC runs too; their row by default,
+        from 0.
+    measures : sequence of str, Measure or callable, optional
+        The first decides: groups, worst queries and changes are by this one. By default the
+        ranker's `eval_metric`, but for labels that have a name, then ndcg@1, ndcg@5, ndcg@10, map
+        and mrr.
+    names : tuple of str
+        What the two rankers are called.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed (``pip install 'gbrank[report]'``).
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gbrank import GBRanker, make_cubic, report
+    >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+    >>> ranker = GBRanker(n_estimators=10, n_jobs=1).fit(X[:300], y[:300], qid=qid[:300])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = report(ranker, X[300:], y[300:], qid=qid[300:], html=f"{folder}/report.html")
+    ...     path.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    needed("jinja2", "report")
+    check_folder(html, "html")
+    called, chosen = _check_names(names), _check_measures(ranker, measures)
+    columns = [by] if isinstance(by, str) else list(by)
+    documents = None if docid is None else column_of(X, docid, "docid")
+    queries = Queries.resolve(n_rows(X), qid, group)
+    warn_of_repeats(documents, queries)
+    models = [_scored(called[0], ranker, X, queries, documents)]
+    if against is not None:
+        with found_in("against: "):
+            models.append(_scored(called[1], against, X, queries, documents))
+    first = models[0].ranker
+    schema = _schema_of(first, X, {*columns, docid})
+    training = None
+    if train is not None:
+        with found_in("train: "):
+            training = _features(first, schema, train)
+    labels = {"y": y} if judged_by is None else with_judge(y, judged_by, queries, None)
+    judged = ReportData(
+        rows=Documents.checked(X, queries=queries, **labels),
+        schema=schema,
+        features=_features(first, schema, X),
+        training=training,
+        models=models,
+        measures=chosen,
+        by={
+            column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
+            for column in columns
+        },
+        documents=None if documents is None else documents.tolist(),
+        column=docid or "row",
+    )
+    title = " against ".join(model.name for model in models)
+    return page.write_page(html, "Ranking report", title, [*_sections(judged)], _facts(judged))
+
+
+def _check_names(names: object) -> tuple[str, str]:
+    match names:
+        case [str(first), str(second)] if first != second:
+            return first, second
+    raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
+
+
+def _check_measures(ranker: Any, asked: Sequence[Metric] | None) -> list[Measure]:
+    if asked is not None:
+        return get_measures(asked, "measures")
+    of_ranker = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
+    of_y = (measure for measure in of_ranker if measure.label is None)
+    return list({str(one): one for one in (*of_y, *map(get_measure, USUAL))}.values())
+
+
+def _scored(
+    called: str, source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
+) -> ReportedRanker:
+    """Return what a model is called, the model if it is one, and its scores."""
+    model = opened(source, X)
+    scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
+    return ReportedRanker(page.name(called), model if hasattr(model, "predict") else None, scores)
+
+
+def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
+    """Return the columns that a model sees; of those that do not say, all that are features."""
+    if isinstance(model, BaseRanker):
+        return model._schema
+    columns = X if model is None else own_columns(model, X)
+    frame = as_frame(columns, "X")
+    if frame is None:
+        return Schema.learn(columns)
+    return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
+
+
+def _features(model: Any, schema: Schema, X: Any) -> Features:
+    """Return what a model sees of X as numbers."""
+    return schema.transform(X if model is None else own_columns(model, X))
+
+
+def _sections(judged: ReportData) -> Iterator[Section]:
+    """Yield the sections that there are; those on one of two models say on which."""
+    of = f" ({judged.models[0].name})" if judged.models[1:] else ""
+    for key, title, make in SECTIONS:
+        if blocks := [*make(judged)]:
+            yield Section(key, title + of if key in OF_FIRST else title, blocks)
+
+
+def _facts(judged: ReportData) -> list[Fact]:
+    """Return the numbers at the head of the page."""
+    means, queries = judged.compared[judged.measure].means, judged.rows.queries
+    facts = [_fact(judged.measure, means.mean[0], means.low[0], means.high[0], ".4f")]
+    for other in judged.models[1:]:
+        ends = means.difference_low[0], means.difference_high[0]
+        facts.append(_fact(f"against {other.name}", means.difference[0], *ends))
+    seen = replace(judged.rows, X=judged.features)
+    best = best_feature(judged.schema, seen, seen, judged.measures[0])
+    if best is not None:
+        of_best = f"against {page.name(best.name)} alone, the best feature here"
+        facts.append(_fact(of_best, *difference_of(judged.main[0], best.values)))
+    if judged.both:
+        n_people = f"{judged.n_counted(judged.measure):,}"
+        facts.append((n_people, "queries judged by people", "others by the judge"))
+    without = np.isnan(judged.main[0])
+    why = "value" if (judged.n_relevant[without] > 0).any() else "relevant document"
+    left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"
+    length = f"{queries.sizes.mean():.0f} in a query"
+    facts.append((f"{queries.n_queries:,}", "queries", left_out))
+    facts.append((f"{queries.n_documents:,}", "documents", length))
+    return facts
+
+
+def _fact(of: str, mean: float, low: float, high: float, form: str = "+.4f") -> Fact:
+    """Return a mean with its interval."""
+    ends = page.span(low, high, form).replace(" ", page.SPACE)
+    return number(mean, form), of, "no interval" if np.isnan(low) else f"95% interval {ends}"
