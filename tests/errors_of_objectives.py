@@ -57,7 +57,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("function", "custom_measure(3)"),
         ("name", "custom_measure(max, name='best[price]')"),
         ("columns", "custom_measure(max, columns='price')"),
-        ("columns", "custom_measure(max, columns=[-1])"),
+        ("columns", "custom_measure(max, columns=[-1])(y, y, qid=qid, X=X)"),
         ("X", "custom_measure(max, columns=['price'])(y, y, qid=qid)"),
         ("X", "custom_measure(max, columns=['price'])(y, y, qid=qid, X=X)"),
         ("X", "custom_measure(max, columns=[0])(y, y, qid=qid, X=X[:3])"),

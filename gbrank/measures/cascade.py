@@ -12,7 +12,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function, inline
-from gbrank.engine.contract import Nothing, Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import slice_of, unpack
 from gbrank.measures.measure import Measure, TruncatedRelevance, truncated_terms
 from gbrank.measures.measure_registry import register_measure
@@ -196,7 +196,7 @@ class RR(TruncatedRelevance):
     by_rank: ClassVar[Function | None] = cascade_by_rank
     by_position = cascade_by_position
     takes_unretrieved = True
-    work: ClassVar[type] = RealRanksWork
+    work = RealRanksWork
     discount: ClassVar[str] = "reciprocal"
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
@@ -230,7 +230,6 @@ class HitRate(RR):
     name = "hit_rate"
     aliases = ("hit", "success")
     by_rank = None  # `cascade_by_rank` has 1/r
-    work = Nothing
     discount = "flat"
 
 

@@ -1,11 +1,13 @@
 """Measures that users write: a function of one query."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_takes, quoted
 from gbrank.common.fields import Choice
@@ -44,13 +46,6 @@ class CustomMeasure(Measure):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
-        for item in self.columns:
-            position = isinstance(item, int) and not isinstance(item, bool) and item >= 0
-            if not (position or isinstance(item, str)):
-                raise ValueError(
-                    "columns must hold names of columns of X, or positions from 0, got "
-                    f"{item!r} in {list(self.columns)}."
-                )
         check_takes(self.function, "a measure", "scores", "labels", *map(str, self.columns))
         super().__post_init__()
 
@@ -72,14 +67,12 @@ class CustomMeasure(Measure):
         if not self.columns:
             return np.empty((0, n_documents))
         if X is None:
-            raise ValueError(
-                f"X must be given to {self}, which takes columns {list(self.columns)}."
-            )
+            demand = f"must be given to {self}, which takes columns {list(self.columns)}"
+            raise ArgumentError("X", demand)
         values = feature_columns(X, self.columns)
         if values.shape[1] != n_documents:
-            raise ValueError(
-                f"X must have one row per document, {n_documents}, got {values.shape[1]}."
-            )
+            demand = f"must have one row per document, {n_documents}"
+            raise ArgumentError("X", demand, f"{values.shape[1]}")
         return values
 
     def with_positions(self, schema: Schema) -> "CustomMeasure":
@@ -119,12 +112,9 @@ class FunctionRunner(Runner):
     def _value_of(self, query: int, scores: Vector) -> float:
         rows, s, labels = best_first(self, query, scores)
         returned = self.program.kernel(s, labels, *self._columns.take(rows, axis=1))
-        try:
-            value = float(returned)
-        except (OverflowError, TypeError, ValueError):
-            value = np.inf
-        if not np.isinf(value):
-            return value
+        with suppress(OverflowError, TypeError, ValueError):
+            if not np.isinf(value := float(returned)):
+                return value
         name = getattr(self.program.kernel, "__name__", "a custom measure")
         (where,) = as_list(self.queries.ids[query : query + 1])
         raise ValueError(

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Parameter, Real
-from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
@@ -111,9 +111,11 @@ def discounted_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> f
     return scale * total
 
 
-@dataclass(frozen=True, repr=False)
 class DiscountedMeasure(Measure):
-    """Base class of measures Z⁻¹ Σ_i G(y_i) D(r_i): subclasses say what G, D and Z are."""
+    """Base class of measures Z⁻¹ Σ_i G(y_i) D(r_i): subclasses say what G, D and Z are.
+
+    D is the attribute `discount`, 1 by default, up to rank `k` if there is one.
+    """
 
     value = discounted_value
     swaps = Swaps(separable=discounted_swaps)
@@ -122,13 +124,15 @@ class DiscountedMeasure(Measure):
     form = "discounted"
     takes_unretrieved = True
 
+    discount: Discount = "flat"
+
     @abstractmethod
     def gains(self, labels: Vector) -> Vector:
         """Return the gain of each label, shape (n_documents,)."""
 
-    @abstractmethod
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return D and the last rank k that counts, or None."""
+        return self.discount, getattr(self, "k", None)
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return Z of each query; 1 unless a subclass says otherwise."""
@@ -191,10 +195,6 @@ class DCG(DiscountedMeasure):
         """Return G(y)."""
         return gain_values(self.gain, labels)
 
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return D and k."""
-        return self.discount, self.k
-
 
 @register_measure
 @dataclass(frozen=True, repr=False)
@@ -231,12 +231,8 @@ class NDCG(DCG):
         best_first = np.lexsort((-gains, queries.index))
         ideal: Vector = np.add.reduceat(gains[best_first] * discounts, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
-            query = int(np.argmin(np.isfinite(ideal)))
-            (name,) = as_list(queries.ids[query : query + 1])
-            raise ValueError(
-                f"gain {self.gain!r} must keep the ideal DCG finite; it overflows in query "
-                f"{name!r}. Use smaller labels, or gain='linear'."
-            )
+            hint = " Use smaller labels, or gain='linear'."
+            raise ArgumentError("gain", "must keep the ideal DCG finite", repr(self.gain), hint)
         return ideal
 
 
@@ -266,10 +262,6 @@ class Precision(TruncatedRelevance, DiscountedMeasure):
 
     name = "precision"
     aliases = ("p",)
-
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return 1 up to k."""
-        return "flat", self.k
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return k, or the length of the list."""
@@ -363,10 +355,6 @@ class RPrecision(RelevanceMeasure, DiscountedMeasure):
     by_rank = None  # R is another one in each query
 
     threshold: float = Real(1.0, 0, open_low=True)
-
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return 1, for all ranks up to R."""
-        return "flat", None
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1/R, and 1 up to rank R."""
@@ -487,10 +475,6 @@ class Exposure(TruncatedRelevance, DiscountedMeasure):
     name = "exposure"
 
     discount: Discount = Parameter("log2", check_discount)
-
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return D and k."""
-        return self.discount, self.k
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the attention that there is."""

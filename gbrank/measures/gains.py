@@ -149,20 +149,18 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
         else:
             gains = check_vector(gain(labels), "what gain returns")
     if gains.shape != labels.shape:
-        raise ValueError(f"gain must keep the shape {labels.shape}, returned {gains.shape}.")
+        raise ArgumentError("gain", f"must keep the shape {labels.shape}", f"{gains.shape}")
     bad = ~((gains >= 0) & (gains <= LARGEST_GAIN))
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(
-            f"gain {gain!r} must give gains from 0 to {LARGEST_GAIN}; label {labels[row]} in row "
-            f"{row} gives {gains[row]}. Use smaller labels, or another gain such as gain='linear'."
-        )
+        got = f"{gains[row]} for label {labels[row]} in row {row} from {gain!r}"
+        hint = " Use smaller labels, or another gain such as gain='linear'."
+        raise ArgumentError("gain", f"must give gains from 0 to {LARGEST_GAIN}", got, hint)
     largest = labels.max(initial=0.0)
     if gain == "exp2" and largest > LARGEST_EXPONENT:
         warn_user(
             f"labels are up to {largest:g}, and gain='exp2' makes them worth 2^y − 1: all but the "
-            "largest count for almost nothing. Use gain='linear', as in 'ndcg(gain=linear)', or "
-            "smaller labels."
+            "largest count for almost nothing. Use gain='linear', or smaller labels."
         )
     return gains
 
@@ -171,10 +169,10 @@ def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
     bad = (labels != np.floor(labels)) | (labels >= len(table))
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(
-            f"labels must be integers from 0 to {len(table) - 1} for a gain table of "
-            f"{len(table)} entries, got {labels[row]} in row {row}."
+        demand = (
+            f"must be integers from 0 to {len(table) - 1} for a gain table of {len(table)} entries"
         )
+        raise ArgumentError("labels", demand, f"{labels[row]} in row {row}")
     return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
 
 

@@ -51,23 +51,20 @@ def with_judge(
         raise ArgumentError("labels", demand, quoted(min(taken)))
     known = ~np.isnan(people)
     counts = np.bincount(queries.index[known], minlength=queries.n_queries)
+    judged = int((counts > 0).sum())
     torn = (counts > 0) & (counts < queries.sizes)
     if torn.any():
         query = int(np.argmax(torn))
-        raise ArgumentError(
-            "y",
-            "must be missing (NaN) for all documents of a query that people have not judged, and "
-            "for none of the others",
-            f"{counts[query]} labels of {queries.sizes[query]} documents in query "
-            f"{quoted(as_list(queries.ids)[query])}",
-        )
-    if (counts > 0).sum() < FEWEST:
+        demand = "must be missing (NaN) for all documents of a query, or for none"
+        got = f"{counts[query]} labels of {queries.sizes[query]} documents in query "
+        raise ArgumentError("y", demand, got + quoted(as_list(queries.ids)[query]))
+    if judged < FEWEST:
         demand = f"must have at least {FEWEST} queries that people have judged"
-        raise ArgumentError("y", demand, f"{(counts > 0).sum()}")
-    if (counts > 0).sum() < SAFE:
+        raise ArgumentError("y", demand, f"{judged}")
+    if judged < SAFE:
         warn_user(
-            f"people have judged {(counts > 0).sum()} queries: with fewer than {SAFE}, intervals "
-            "of 95% hold somewhat less often than they say."
+            f"people have judged {judged} queries: with fewer than {SAFE}, intervals of 95% hold "
+            "somewhat less often than they say."
         )
     check_labels(people[known], "y")
     named = {**(labels or {}), PEOPLE: people, JUDGE: judge}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import quoted, refuse_twice
+from gbrank.common.checks import quoted, refuse_text, refuse_twice
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registered, Registry
 from gbrank.measures.custom_measure import CustomMeasure
@@ -83,8 +83,7 @@ def custom_measure(
     >>> custom_measure(clicked_first)([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])
     0.5
     """
-    if isinstance(columns, str) or not isinstance(columns, Sequence):
-        raise TypeError(f"columns must be a list of columns, got {columns!r}.")
+    refuse_text(columns, "columns")
     title = str(getattr(function, "__name__", "custom")) if name is None else name
     measure = CustomMeasure(function, title, tuple(columns))
     if name is not None:

@@ -80,7 +80,7 @@ def bind(objective: Any, labels: Vector) -> Any:
     except ValueError as error:
         text = str(error)
         found = re.match(
-            r"(gain 'exp2' must give gains from 0 to 1e.300|labels .*max_grade).*in row (\d)", text
+            r"(gain must give gains from 0 to 1e.300|labels .*max_grade).*in row (\d)", text
         )
         assert found, text
         assert str(labels[int(found[2])]) in text
