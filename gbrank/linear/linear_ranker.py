@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -14,7 +14,6 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
-from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.fit.arguments import (
@@ -221,12 +220,9 @@ class LinearRanker(LinearModel[FittedSteps]):
         UserWarning
             If the scales of the features differ so much that the regression may be inaccurate.
         """
+        queries = training_queries(X, y, qid, group)
         train = Documents.checked(
-            X,
-            y,
-            training_queries(X, y, qid, group),
-            sample_weight=sample_weight,
-            query_weight=query_weight,
+            X, y, queries, sample_weight=sample_weight, query_weight=query_weight
         )
         refuse_zero_weights(train)
         valid = validation_documents(eval_set, eval_qid=eval_qid, eval_group=eval_group)
@@ -265,9 +261,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         """Train the weights, and return all that the fit makes."""
         params = checked_fields(self)
         objective, schedule, n_steps = self._settings()
-        seed, n_jobs = params["random_state"], usable_threads(params["n_jobs"])
         called = check_callbacks(callbacks)
-        self._measures()  # which must be known
         schema = learn_numbers(train.X)
         rows = with_numbers(schema, train, by_query=self.by_query)
         judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
@@ -277,12 +271,8 @@ class LinearRanker(LinearModel[FittedSteps]):
         if self.solver == "cg" and not objective.facts.closed_form:
             _refuse_weights_within_queries(rows)
         start = self._start(objective, rows)
-        words: dict[str, Callable[[], Vector]] = {
-            "init": start.copy,
-            "zero": partial(np.zeros, len(start)),
-        }
-        center = _weights(self.center, "center", words, len(start))
-        move = self._move(objective, rows, center, n_steps, seed, n_jobs)
+        center = _weights(self.center, "center", "init", start.copy, len(start))
+        move = self._move(objective, rows, center, n_steps, params)
         unit = objective.facts.sigma_unit
         descent = solvers.Descent(move, rows, judged, [start], schedule, unit, n_steps)
         history = run_rounds(
@@ -318,12 +308,8 @@ class LinearRanker(LinearModel[FittedSteps]):
         if self.solver == "cg" and objective.facts.closed_form:
             n_steps = 1
         elif self.solver == "cg" and not objective.facts.differentiable:
-            raise ArgumentError(
-                "objective",
-                "must have a gradient that is the derivative of its loss for solver='cg'",
-                str(objective),
-                " Use solver='sgd'.",
-            )
+            demand = "must have a gradient that is the derivative of its loss for solver='cg'"
+            raise ArgumentError("objective", demand, str(objective), " Use solver='sgd'.")
         schedule = as_schedule(SIGMA[self.solver] if self.sigma is None else self.sigma)
         check_schedule(schedule, n_steps, sigma_at)
         return objective, schedule, n_steps
@@ -333,46 +319,35 @@ class LinearRanker(LinearModel[FittedSteps]):
         targets = _targets(objective, rows)
         if not labels_differ(targets, rows.queries).any():
             raise nothing_to_learn(rows.queries)
-        n_features = rows.X.shape[1]
         learned = partial(solvers.regression_on_gains, rows, targets, self.ridge, self.balanced)
-        words: dict[str, Callable[[], Vector]] = {
-            "regression": learned,
-            "zero": partial(np.zeros, n_features),
-        }
-        start = _weights(self.init, "init", words, n_features)
+        start = _weights(self.init, "init", "regression", learned, rows.X.shape[1])
         if objective.facts.needs_start and not start.any():
-            raise ValueError(
-                f"init must not be zero with {objective}, whose gradient is zero where all "
-                "scores are equal."
-            )
+            demand = f"must not be zero with {objective}, whose gradient is then zero"
+            raise ArgumentError("init", demand)
         return start
 
     def _move(
-        self,
-        objective: Objective,
-        rows: Documents,
-        center: Vector,
-        n_steps: int,
-        seed: int,
-        n_jobs: int,
+        self, objective: Objective, rows: Documents, center: Vector, n_steps: int, params: Any
     ) -> solvers.Move:
         """Return the function that takes a step."""
         if self.solver == "sgd":
+            seed, rate = params["random_state"], self.learning_rate
             return solvers.stochastic_gradient(
-                objective, rows, center, self.reg_lambda, self.learning_rate, seed, n_steps
+                objective, rows, center, self.reg_lambda, rate, seed, n_steps
             )
         if objective.facts.closed_form:
             return lambda coef, sigma, round: coef
-        loss = solvers.linear_loss(objective, rows, center, self.reg_lambda, n_jobs)
+        loss = solvers.linear_loss(objective, rows, center, self.reg_lambda, params["n_jobs"])
         return solvers.conjugate_gradient(loss, self.max_iter, self.tol)
 
 
 def _weights(
-    weights: str | ArrayLike, name: str, words: Mapping[str, Callable[[], Vector]], n_features: int
+    weights: str | ArrayLike, name: str, word: str, named: Callable[[], Vector], n_features: int
 ) -> Vector:
-    """Return weights of the user's, or those that a word stands for."""
+    """Return weights of the user's, zeros, or those that a word stands for."""
     if isinstance(weights, str):
-        return words[check_choice(weights, name, list(words))]()
+        zero = check_choice(weights, name, [word, "zero"]) == "zero"
+        return np.zeros(n_features) if zero else named()
     return check_finite(check_vector(weights, name, n_features), name).copy()
 
 
@@ -385,12 +360,10 @@ def _targets(objective: Objective, rows: Documents) -> Vector:
 
 
 def _refuse_weights_within_queries(rows: Documents) -> None:
-    if rows.sample_weight is None:
-        return
-    differ = labels_differ(rows.sample_weight, rows.queries) > 0
-    if differ.any():
-        (name,) = rows.queries.ids[differ][:1].tolist()
-        raise ValueError(
-            "sample_weight must be the same for all documents of a query with solver='cg', which "
-            f"minimises one loss per query; they differ in query {name!r}. Use solver='sgd'."
+    if rows.sample_weight is not None and labels_differ(rows.sample_weight, rows.queries).any():
+        raise ArgumentError(
+            "sample_weight",
+            "must be the same for all documents of a query with solver='cg', which minimises one "
+            "loss per query",
+            hint=" Use solver='sgd'.",
         )

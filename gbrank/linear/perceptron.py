@@ -12,7 +12,6 @@ from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Real, checked_fields
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, TableLike, n_documents, training_queries
 from gbrank.fit.fitted import Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
@@ -115,13 +114,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
             If an argument is not usable; the message names it.
         """
         train = Documents.checked(X, y, training_queries(X, y, qid, group))
-        bound, rounds = self._bound(), int(self.max_iter)
-        schema = learn_numbers(X)
-        rows = with_numbers(schema, train)
-        learned = _untrained(schema)
-        for _ in range(rounds):
-            learned = self._learn(learned, rows, bound)
-        return self._publish(learned)
+        return self._publish(self._learn(_untrained(X), train, self.max_iter))
 
     def partial_fit(
         self, X: TableLike, y: ArrayLike, qid: Ids | None = None, *, group: ArrayLike | None = None
@@ -150,40 +143,41 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         >>> ranker.coef_.tolist()
         [1.0, -1.0]
         """
-        bound = self._bound()
-        learned = self._published or _untrained(learn_numbers(X))
         queries = Queries.resolve(n_documents(X), qid, group)
-        rows = with_numbers(learned.schema, Documents.checked(X, y, queries))
-        return self._publish(self._learn(learned, rows, bound))
+        documents = Documents.checked(X, y, queries)
+        return self._publish(self._learn(self._published or _untrained(X), documents, 1))
 
     def _measures(self) -> list[Measure]:
         return [get_measure(self.measure)]
 
-    def _bound(self) -> SLAM:
+    def _learn(
+        self, learned: FittedPerceptron, documents: Documents, passes: int
+    ) -> FittedPerceptron:
+        """Go through some more queries, so many times."""
         checked_fields(self)
-        return SLAM(self._measures()[0], margin=self.margin, smooth=False)
-
-    def _learn(self, learned: FittedPerceptron, rows: Documents, bound: SLAM) -> FittedPerceptron:
-        """Learn from some queries more."""
         (measure,) = self._measures()
-        coef, losses = learned.coef, []
-        for part in rows.each_query():
-            with np.errstate(over="ignore", invalid="ignore"):
-                scores = part.X @ coef
-            if not np.isfinite(scores).all():
-                raise ValueError("X must be scaled: the scores of a query are not finite.")
-            (value,) = measure.bind(part.y, part.queries, n_jobs=1).per_query(scores)
-            loss = 1.0 - value if value < 1.0 - ROUNDING else 0.0  # NaN where it is skipped
-            losses.append(loss)
-            if loss > 0:
-                gradient, _ = bound.bind(part.y, part.queries, n_jobs=1).gradients(scores)
-                coef = coef - self.learning_rate * (part.X.T @ gradient)
-        before = learned.cumulative_loss
-        total = np.append(before, before[-1:].sum() + np.cumsum(losses))
+        bound = SLAM(measure, margin=self.margin, smooth=False)
+        rows = with_numbers(learned.schema, documents)
+        coef, total = learned.coef, learned.cumulative_loss
+        for _ in range(passes):
+            losses = []
+            for part in rows.each_query():
+                with np.errstate(over="ignore", invalid="ignore"):
+                    scores = part.X @ coef
+                if not np.isfinite(scores).all():
+                    raise ValueError("X must be scaled: the scores of a query are not finite.")
+                (value,) = measure.bind(part.y, part.queries, n_jobs=1).per_query(scores)
+                loss = 1.0 - value if value < 1.0 - ROUNDING else 0.0  # NaN where it is skipped
+                losses.append(loss)
+                if loss > 0:
+                    gradient, _ = bound.bind(part.y, part.queries, n_jobs=1).gradients(scores)
+                    coef = coef - self.learning_rate * (part.X.T @ gradient)
+            total = np.append(total, total[-1:].sum() + np.cumsum(losses))
         return replace(learned, coef=coef, cumulative_loss=total)
 
 
-def _untrained(schema: Schema) -> FittedPerceptron:
+def _untrained(X: TableLike) -> FittedPerceptron:
     """Return weights of 0."""
+    schema = learn_numbers(X)
     zeros = np.zeros(schema.n_features)
     return FittedPerceptron(schema=schema, coef=zeros, cumulative_loss=np.empty(0))

@@ -38,15 +38,14 @@ def regression_on_gains(rows: Documents, gains: Vector, ridge: float, balanced: 
         coef: Vector = model.fit(rows.X, gains, sample_weight=weights).coef_
     if caught:
         warn_user(
-            "X must have features of similar scales for a regression that is accurate: "
-            "standardise them, or raise ridge (scikit-learn says: "
-            f"{quoted(str(caught[0].message))})."
+            "X must have features of similar scales for a regression that is accurate: standardise "
+            f"them, or raise ridge (scikit-learn says: {quoted(str(caught[0].message))})."
         )
     return coef
 
 
 def linear_loss(
-    objective: Objective, rows: Documents, center: Vector, reg_lambda: float, n_jobs: int
+    objective: Objective, rows: Documents, center: Vector, reg_lambda: float, n_jobs: int | None
 ) -> Loss:
     """Return the mean over queries of the loss of scores X·w, plus λ ‖w − w0‖², with its slope."""
     weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)

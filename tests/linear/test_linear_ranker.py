@@ -60,7 +60,7 @@ def test_weights() -> None:
     assert_allclose(weighed.coef_, expected, rtol=1e-3)
     by_document = make(n_steps=6).fit(X, Y, qid=QID, sample_weight=double[QID])
     assert_array_equal(by_document.coef_, weighed.coef_)
-    with pytest.raises(ValueError, match=r"sample_weight.*solver='cg'.*query 0.*sgd"):
+    with pytest.raises(ValueError, match=r"sample_weight.*solver='cg'.*sgd"):
         make().fit(X, Y, qid=QID, sample_weight=WEIGHTS)
     make(solver="sgd", n_steps=2).fit(X, Y, qid=QID, sample_weight=WEIGHTS)
 
