@@ -43,8 +43,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("labels['m']",
          "GBRanker('ranknet', eval_metric='ap[m]').fit(X, y, qid=qid, labels={'m': y}, "
          "eval_set=[(X, y)], eval_qid=[qid], eval_labels=[{'m': y * np.nan}])"),
-        ("ranker", "plots.importance(LinearRanker().fit(X, y, qid=qid))"),
-        ("ax", "plots.importance(trained, ax=3)"),
         *(
             ("objective", f"GBRanker({name!r}).fit(X, y, qid=qid)")
             for name in ("lightgbm:lambdarank", "xgboost:rank:ndcg", "catboost:YetiRank")

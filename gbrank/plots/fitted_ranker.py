@@ -8,10 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_number, quoted
+from gbrank.common.checks import check_choice, check_number
 from gbrank.export.forest import names_of
 from gbrank.fit.explanations import Explanation
 from gbrank.plots import style
@@ -55,13 +54,9 @@ def learning_curves(
     >>> ax.get_ylabel(), ax.figure.axes[-1].get_ylabel()
     ('ndcg@10', 'sigma')
     """
-    check_is_fitted(ranker)
     results = ranker.evals_result_
     if not results:
-        raise ValueError(
-            "ranker must have been fitted with validation data, or with verbose=1, for there to be "
-            "a learning curve."
-        )
+        raise ValueError("ranker must have been fitted with validation data, or with verbose=1.")
     measures = list(next(iter(results.values())))
     measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
     ax = style.axes_for(ax)
@@ -128,8 +123,6 @@ def importance(
     3
     """
     check_number(largest, "largest", 1, integer=True)
-    if not isinstance(ranker, GBRanker):
-        raise TypeError(f"ranker must be a GBRanker, got {quoted(ranker)}.")
     if X is None:
         values, label = ranker.importances(kind), SHARES[kind]
     else:

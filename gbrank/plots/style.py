@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from gbrank.common.checks import quoted
-
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
 PALETTE = (BLUE, ORANGE, GREEN, PINK)
 
@@ -23,13 +21,9 @@ def colour_of(place: int) -> str:
 
 def axes_for(ax: Axes | None) -> Axes:
     """Return the axes, or those of a new figure."""
-    if isinstance(ax, Axes):
-        return ax
-    if ax is not None:
-        raise TypeError(f"ax must be a matplotlib Axes or None, got {quoted(ax)}.")
     from matplotlib import pyplot
 
-    return pyplot.subplots(layout="constrained")[1]
+    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
 
 
 def drawable(text: str) -> str:

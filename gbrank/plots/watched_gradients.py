@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from gbrank.boosters.gradient_watch import HEAD, GradientWatch
-from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.checks import check_number, quoted
+from gbrank.common.checks import check_number
 from gbrank.plots import style
 
 
@@ -46,8 +45,6 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
     >>> [panel.get_ylabel() for panel in plots.gradients(watch, ranks=10).axes[:3]]
     ['rank', 'gradient', 'share of documents']
     """
-    if not isinstance(watch, GradientWatch):
-        raise ArgumentTypeError("watch", "must be a GradientWatch", quoted(watch))
     check_number(ranks, "ranks", 1, integer=True)
     if not watch.rows:
         raise ValueError(
