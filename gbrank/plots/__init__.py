@@ -11,8 +11,7 @@ from gbrank.plots.comparison_panels import (
     per_query,
     quality_by_seconds,
 )
-from gbrank.plots.fitted_ranker import explanation, importance, learning_curves
-from gbrank.plots.watched_gradients import gradients
+from gbrank.plots.fitted_ranker import explanation, gradients, importance, learning_curves
 
 __all__ = [
     "comparison",
