@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank import GBRanker, make_cubic
+from gbrank import GBRanker, Queries, get_objective, make_cubic
 from gbrank.boosters import TRAINERS
 from gbrank.schedules import geometric
 
@@ -87,7 +87,10 @@ def in_child(booster: str, model: Path, checkpoint: Path | None, moments: int | 
 
 
 def main(booster: str, folder: Path, kills: int, seed: int) -> None:
-    """Kill one fit after the other until there were enough kills."""
+    """Kill one fit after the other until there were enough kills; forks share what is loaded."""
+    assert TRAINERS[booster]
+    for name in ("approx:ndcg", "ranknet", "regression"):
+        get_objective(name).bind(Y, Queries.from_qid(QID), n_jobs=1).gradients(X[:, 0])
     in_child(booster, folder / "whole", None, None)
     random = np.random.default_rng(seed)
     number = 0

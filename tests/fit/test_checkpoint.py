@@ -1,10 +1,8 @@
 """Checkpoints: a fit that is interrupted goes on to the same bits, and to nothing else's."""
 
 import os
-import re
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +70,11 @@ OWN_CASES = {
     ],
 }
 
-exhaustive = partial(pytest.param, marks=pytest.mark.exhaustive)
+exhaustive = pytest.mark.exhaustive
 
 
 @boosters
-@pytest.mark.parametrize("round", [5, *(exhaustive(round) for round in (1, 2, 9))])
+@pytest.mark.parametrize("round", [5, *(pytest.param(n, marks=exhaustive) for n in (1, 2, 9))])
 @pytest.mark.parametrize("case", CASES)
 def test_resuming_gives_the_same_bits(booster: str, case: str, round: int, tmp_path: Path) -> None:
     """After the fit died in any round, whatever is drawn, scheduled or remembered."""
@@ -187,51 +185,30 @@ def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
         assert_same(fit(ranker), whole)
 
 
-def test_every_round_draws_anew() -> None:
-    """Features and documents are others in each round, and the seeds leave no trace."""
-    ranker = make(colsample=0.34, subsample=0.5, n_estimators=30, num_leaves=4)
-    text = fit(ranker)._model.dump().decode()
-    trees = [line for line in text.splitlines() if line.startswith("split_feature=")]
-    drawn = {frozenset(line.partition("=")[2].split()) for line in trees}
-    assert len(drawn) > 8  # of 15 pairs and 6 single features
-    alone = fit(make(colsample=0.34, subsample=0.5, n_estimators=1))._model.dump().decode()
-    seeds = re.compile(r"^\[(?:bagging_fraction|\w+_seed): .*\]$", re.MULTILINE)
-    assert seeds.findall(text) == seeds.findall(alone)
-    assert "[bagging_fraction: 1]" in text  # gbrank leaves documents out by itself
-
-
 # --- killed at any moment -----------------------------------------------------------------------
 
 
-def killed(booster: str, folder: Path, kills: int, seed: int) -> None:
-    """Kill fits, and assert that what they came to is what a fit left in peace comes to."""
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL and fork")
+@boosters
+@pytest.mark.slow
+def test_killed_at_drawn_moments(booster: str, tmp_path: Path) -> None:
+    """What fits come to that are killed again and again is what one left in peace comes to."""
     script = Path(__file__).parents[1] / "killed.py"
-    arguments = [sys.executable, script, booster, folder, str(kills), str(seed)]
+    arguments = [sys.executable, script, booster, tmp_path, "6", "1"]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     deaths = [int(line) for line in done.stdout.split()]
-    assert sum(deaths) >= kills
+    assert sum(deaths) >= 6
 
     def files(name: str) -> dict[str, bytes]:
-        found = {path for path in (folder / name).rglob("[!.]*") if path.is_file()}
-        return {str(path.relative_to(folder / name)): path.read_bytes() for path in found}
+        found = {path for path in (tmp_path / name).rglob("[!.]*") if path.is_file()}
+        return {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in found}
 
     whole = files("whole")
     assert len(whole) == 1  # the description, with the model and its start
     for number in range(len(deaths)):
         assert files(f"killed_{number}") == whole
-        assert os.listdir(folder / f"checkpoint_{number}") == [FILE]
-
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL and fork")
-
-
-@needs_fork
-@boosters
-@pytest.mark.slow
-def test_killed_fifty_times(booster: str, tmp_path: Path) -> None:
-    """The same, at many random moments."""
-    killed(booster, tmp_path, kills=50, seed=1)
+        assert os.listdir(tmp_path / f"checkpoint_{number}") == [FILE]
 
 
 # --- Ctrl-C -------------------------------------------------------------------------------------
