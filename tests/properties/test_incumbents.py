@@ -129,7 +129,7 @@ def test_d10(booster: str) -> None:
         gradient[sigma == 3] = np.nan
         return 0.0, gradient, np.ones_like(scores)
 
-    expected = r"round 2 of breaking: gradient .* got nan in row .*query 'q0' \(15 documents\)"
+    expected = r"round 2 of breaking: .*query 'q0' \(15 documents\)"
     with pytest.raises(RuntimeError, match=expected):
         make(booster, breaking, sigma=lambda round, rounds: round + 1.0).fit(
             X, Y, qid=[f"q{q}" for q in QID]
