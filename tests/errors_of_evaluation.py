@@ -40,7 +40,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("html", "report(on_frame, frame, y, qid=qid, html=folder / 'no' / 'report.html')"),
     ],
     "Splits and scorers": [
-        ("arrays", "query_train_test_split(qid=qid)"),
         ("qid", "evaluation.make_scorer('ndcg')(trained, X, y)"),
         ("source", "evaluation.scores_from('no/such/file', X)"),
         ("scores", "evaluation.scores_from([1.0], X)"),

@@ -16,7 +16,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("eval_labels",
          "GBRanker().fit(frame.assign(m=y), y, qid=qid, labels=['m'], eval_labels=[{}])"),
         ("labels", "RankNet().bind(y, Q, labels=[y])"),
-        ("labels", "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m'])"),
+        ("X", "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m'])"),
         ("validation_fraction",
          "GBRanker(validation_fraction=0.3, random_state=0).fit(X, y, qid=qid, labels={'m': "
          "np.where(qid == 4, y, np.nan)})"),
