@@ -1,7 +1,9 @@
 """Every error: what was given, as code that is run, and the argument that the message names."""
 
+import itertools
 import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,21 +114,17 @@ def told(error: Exception, folder: Path) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-def cases() -> dict[str, list[Case]]:
+def cases() -> Iterator[Case]:
     """Run all of them."""
-    found: dict[str, list[Case]] = {}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         known = names(folder)
-        for section, items in SECTIONS.items():
-            found[section] = []
-            for argument, code in items:
-                error = None
-                with np.errstate(all="ignore"):
-                    try:
-                        exec(code, dict(known))
-                    except Exception as caught:
-                        error = caught
-                text = "" if error is None else told(error, folder)
-                found[section].append(Case(argument, code, error, text))
-    return found
+        for argument, code in itertools.chain.from_iterable(SECTIONS.values()):
+            error = None
+            with np.errstate(all="ignore"):
+                try:
+                    exec(code, dict(known))
+                except Exception as caught:
+                    error = caught
+            text = "" if error is None else told(error, folder)
+            yield Case(argument, code, error, text)

@@ -62,6 +62,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("qid", "GBRanker().fit(X, y)"),
         ("qid", "trained.score(X, y)"),
         ("qid", "next(QueryKFold(3).split(X))"),
+        ("qid", "next(QueryKFold(3).split(X, y, qid=qid, groups=qid))"),
         ("X", "GBRanker().fit(sparse.csr_matrix(X * 1j), y, qid=qid)"),
         ("year", "Q.one_each(np.arange(100), 'year')"),
     ],

@@ -29,6 +29,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
             for names in (["a"], ["a", "b", "a"], [1, 2, 3], {"z": "y"})
         ),
         ("feature_names", "export_model(trained, path, 'onnx', feature_names=['a', 'b', 'c'])"),
+        ("extractors", "export_model(trained, path, 'elasticsearch', extractors=[{}])"),
         ("extractors", "export_model(trained, path, 'solr', extractors=[{}])"),
         *(
             (name, f"report(on_frame, frame, y, qid=qid, html=path, {name}={value})")
@@ -52,6 +53,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Comparisons": [
         ("rankers", "cross_validate_rankers({}, X, y, qid)"),
         ("rankers", "cross_validate_rankers({'mine': 3}, X, y, qid)"),
+        ("position", "cross_validate_rankers({'a': xgb.XGBRanker()}, X, y, qid, position=qid + 1)"),
         ("folds", "cross_validated(folds=11)"),
         ("measures", "cross_validated(measures=[])"),
         ("number", "Dataset('cubic', X, y, qid).fold(6)"),

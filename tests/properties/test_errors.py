@@ -6,10 +6,8 @@ import re
 import traceback
 from pathlib import Path
 
-import pytest
-
 import gbrank
-from errors import SECTIONS, Case, cases
+from errors import cases
 
 SOURCE = Path(inspect.getfile(gbrank)).parent
 REMEDY = re.compile(
@@ -18,22 +16,6 @@ REMEDY = re.compile(
 )
 # Whose errors others' tests raise: they need commands, processes, or other libraries.
 ELSEWHERE = {"commands", "distributed", "evaluation", "export", "plots"}
-
-
-@pytest.fixture(scope="module")
-def found() -> dict[str, list[Case]]:
-    """Return what came of all cases."""
-    return cases()
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_errors(section: str, found: dict[str, list[Case]]) -> None:
-    """The argument, what it should be, and a kind that scikit-learn has too."""
-    for case in found[section]:
-        assert isinstance(case.error, ValueError | TypeError | RuntimeError | OSError), case
-        assert case.argument in case.text, case
-        assert REMEDY.search(case.text), case
-        assert len(case.text) < 500, case
 
 
 def raised(tree: ast.AST) -> set[int]:
@@ -45,10 +27,17 @@ def raised(tree: ast.AST) -> set[int]:
     }
 
 
-def test_hardly_an_error_is_missing(found: dict[str, list[Case]]) -> None:
-    """Of ten statements that raise something, the list comes to eight at least."""
+def test_errors() -> None:
+    """The argument, what it should be, and a kind that scikit-learn has too.
+
+    Of ten statements that raise something, the list comes to eight at least.
+    """
     reached: set[tuple[str, int]] = set()
-    for case in (case for items in found.values() for case in items):
+    for case in cases():
+        assert isinstance(case.error, ValueError | TypeError | RuntimeError | OSError), case
+        assert case.argument in case.text, case
+        assert REMEDY.search(case.text), case
+        assert len(case.text) < 500, case
         error: BaseException | None = case.error
         while error is not None:
             frames = traceback.walk_tb(error.__traceback__)
