@@ -7,7 +7,7 @@ from typing import Any
 
 from gbrank.boosters.interface import TreeSettings
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import quoted, unknown_names
+from gbrank.common.checks import LARGEST_FLOAT, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
 
@@ -33,6 +33,10 @@ class Options:
         self, user: Mapping[str, Any], defaults: dict[str, Any], known: Iterable[str]
     ) -> dict[str, Any]:
         """Return the user's parameters by their main names, beside the defaults of gbrank."""
+        for name, value in user.items():
+            if not isinstance(name, str) or not _is_held(value):
+                demand = "must map names to finite values, and to integers of 32 bits at most"
+                raise ArgumentError("booster_params", demand, f"{name!r}: {quoted(value)}")
         mains = {name: self.aliases.get(name, name) for name in user}
         checked = {mains[name]: TRUTH.get(str(user[name]).lower(), user[name]) for name in user}
         if len(checked) < len(user):
@@ -83,6 +87,14 @@ def _has(params: Mapping[str, Any], wanted: str) -> bool:
     name, named, value = wanted.partition("=")
     values = ("true", "1", "+") if value == "True" else (value,)
     return name in params and (not named or str(params[name]).lower() in values)
+
+
+def _is_held(value: object) -> bool:
+    """Return whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_held, value))
+    most = 2**31 - 1 if isinstance(value, int) else LARGEST_FLOAT
+    return not isinstance(value, int | float) or abs(value) <= most
 
 
 def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

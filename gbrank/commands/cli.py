@@ -77,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         check_paths(options, values)
         with warnings.catch_warnings():
             warnings.showwarning = show
+            warnings.simplefilter("always", FitInterrupted)  # whatever PYTHONWARNINGS says
             with plugins(values.pop("plugin")):
                 command(**arguments_of(command, values))
         sys.stdout.flush()
@@ -118,7 +119,7 @@ def _parsed(
     known, dashed = parser._option_string_actions, list[str]()
     for word in words:
         flag, equals, value = word.partition("=")
-        if flag.startswith("--"):
+        if flag.startswith("--") and "--" not in dashed:
             name, flag = flag[2:].replace("-", "_"), flag.replace("_", "-")
             if not any(option.startswith(flag) for option in known):
                 parser.error(f"unrecognized argument {flag}{_meant(name, flag, flags, known)}")

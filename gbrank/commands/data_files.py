@@ -89,8 +89,7 @@ class Reader:
                 X, y, qid, mask = split_and_mask(table, self.label, self.qid, drop, self.unjudged)
         else:
             letor = self._letor(path, schema)
-            with found_in(f"{path}: "):
-                y, mask = judged(letor.labels, self.unjudged)
+            y, mask = self._judged(letor)
             X, qid = self._features(letor), letor.queries()[mask]
             X = X if mask.all() else X[mask]
         return Documents.checked(X, y, Queries.from_qid(qid), labels=labels or None), mask
@@ -135,9 +134,21 @@ class Reader:
         return [name for name in names if name not in known] if self.features else self.drop
 
     def _letor(self, path: str, schema: Schema | None) -> Letor:
-        """Return a LETOR file, with as many features as a schema."""
+        """Return a LETOR file; one for a model must have features."""
         n_features = self.n_features if schema is None else schema.n_features
-        return Letor(STDIN if path == "-" else path, n_features)
+        letor = Letor(STDIN if path == "-" else path, n_features)
+        if schema is not None and not letor.features(sparse=True).nnz:
+            raise ValueError(f"{path}: expected a feature, <index>:<value>, got none")
+        return letor
+
+    def _judged(self, letor: Letor) -> tuple[Vector, Mask]:
+        """Return the labels of a LETOR file, and the mask of the documents that have one."""
+        refuse = self.unjudged == "refuse"
+        wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
+        if wrong.any():
+            hint = " (--unjudged says what to do with -1)" if refuse else ""
+            letor.refuse_label(int(np.argmax(wrong)), hint)
+        return judged(letor.labels, self.unjudged)
 
     def _features(self, letor: Letor) -> Any:
         """Return the features, which are called by their numbers in the file."""

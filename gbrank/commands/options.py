@@ -209,7 +209,7 @@ OUTPUTS: dict[str, Callable[[str, str], None]] = {
 def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -> None:
     """Refuse, before hours of work, a path to write to that is read or that cannot be written."""
     paths = [(option, values[option.dest]) for option in options if option.dest in values]
-    inputs = list[str]()
+    inputs, files = list[str](), dict[str, str]()
     for option, value in paths:
         if value in ("", [""]) and option.metavar in (*INPUTS, *OUTPUTS):
             raise ArgumentError(option.dest, "must be a path", "an empty text")
@@ -221,6 +221,10 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
                 demand = "must be no file that is read, and in no folder that is read"
                 raise ArgumentError(option.dest, demand, f"{path}, where {source} is read")
             OUTPUTS[str(option.metavar)](path, option.option_strings[0])
+            if option.metavar != "NEW-FOLDER":
+                other = files.setdefault(os.path.realpath(path), option.option_strings[0])
+                if other != option.option_strings[0]:
+                    raise ArgumentError(option.dest, f"must be another file than {other}", path)
 
 
 def _is_in(path: str, source: str) -> bool:

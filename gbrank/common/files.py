@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.checks import quoted
+
 # Names of open files of this process: what they are redirected to is written to, not replaced.
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 
@@ -55,6 +58,8 @@ def replace_file(path: Path, content: bytes) -> None:
 
 def refuse_remote(path: str | os.PathLike[str], argument: str = "path") -> None:
     """Refuse an address, or a home folder by its short name, which would become local folders."""
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise ArgumentError(argument, "must be a path", quoted(path))
     text = os.fspath(path)
     if _ADDRESS.match(text):
         raise ValueError(

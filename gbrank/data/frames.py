@@ -56,6 +56,9 @@ class FeatureTable:
             same = " and ".join(repr(name) for name in frame.columns if str(name) == twice)
             demand = "must have a name of its own for each column, which are taken as text"
             raise ArgumentError("X", demand, same)
+        if "" in self.names:
+            hint = " An index that was written to a file comes back so: drop it, or name it."
+            raise ArgumentError("X", "must have a name for each column", "''", hint)
 
     @cached_property
     def _frame(self) -> nw.DataFrame[Any]:
@@ -213,6 +216,8 @@ def split_and_mask(
     for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
         if name not in data.columns:
             raise unknown_name(f"column ({argument})", str(name), map(str, data.columns))
+    if label == qid:
+        raise ArgumentError("label", "must be another column than qid", repr(label))
     described = getattr(getattr(frame, "schema", None), "pandas_metadata", None) or {}
     index = [name for name in described.get("index_columns", ()) if isinstance(name, str)]
     no_features = {label, qid, *drop, *index}
@@ -222,6 +227,8 @@ def split_and_mask(
         if name not in no_features and not is_stored_index(name)
     ]
     ids, labelled = (data[:, data.columns.index(name)] for name in (qid, label))
+    for row in ids.is_null().arg_true():
+        raise ArgumentError("qid", "must name a column without missing values", f"one in row {row}")
     y, kept = judged(as_numbers(labelled, "label must name a column of numbers"), unjudged)
     X = data[:, features]
     return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, as_ids(ids)[kept], kept

@@ -6,7 +6,8 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypeAlias, overload
+from itertools import islice
+from typing import Literal, NoReturn, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,25 +176,32 @@ class Letor:
 
     def queries(self) -> QueryIds:
         """Return the query of each document."""
-        names = self._decoded(self._names)
+        names = self._decoded("qid", self._names)
         if all(_INTEGER.fullmatch(name) and -(2**63) <= int(name) < 2**63 for name in names):
             return np.array(list(map(int, names)), np.int64)[self._codes]
         return np.array(names)[self._codes]
 
     def comments(self) -> list[str]:
         """Return what follows the first # of each document's line."""
-        texts = self._decoded(match["comment"] or b"" for match in self._documents())
+        texts = self._decoded("comment", [match["comment"] or b"" for match in self._documents()])
         return [text.strip() for text in texts]
+
+    def refuse_label(self, document: int, hint: str) -> NoReturn:
+        """Refuse the negative label of a document."""
+        match = next(islice(self._documents(), document, None))
+        raise self._fault(match.start("label"), f"a label of at least 0{hint}", match["label"])
 
     def _documents(self) -> Iterator[re.Match[bytes]]:
         return _DOCUMENT.finditer(self._data)
 
-    def _decoded(self, parts: Iterable[bytes]) -> list[str]:
+    def _decoded(self, part: str, texts: Iterable[bytes]) -> list[str]:
+        """Return a part of all documents as text in UTF-8."""
         try:
-            return [part.decode() for part in parts]
+            return [text.decode() for text in texts]
         except UnicodeDecodeError as error:
-            path = os.fspath(self._path)
-            raise ValueError(f"{path}: expected text in UTF-8, got {error}") from None
+            faulty = error.object
+        match = next(match for match in self._documents() if match[part] == faulty)
+        raise self._fault(match.start(part), "text in UTF-8", faulty)
 
     def _check_lines(self, limit: int, hint: str = "") -> None:
         """Refuse the first fault in the file."""

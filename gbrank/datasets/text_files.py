@@ -45,12 +45,14 @@ def read_lines(path: StrPath) -> list[str]:
 def decoded(path: StrPath, data: bytes) -> str:
     """Return bytes as text in UTF-8, without NUL bytes, which text in UTF-16 has."""
     try:
-        text = data.decode()
+        text, expected, at = data.decode(), "text without NUL bytes", data.find(b"\0")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: expected text in UTF-8, got {error}") from None
-    if "\0" in text:
-        raise ValueError(f"{path}: expected text without NUL bytes, got {quoted(text)}")
-    return text
+        text, expected, at = "", "text in UTF-8", error.start
+    if at < 0:
+        return text
+    line = data.count(b"\n", 0, at)
+    got = quoted(data.split(b"\n")[line].decode(errors="replace"))
+    raise ValueError(f"{os.fspath(path)}, line {line + 1}: expected {expected}, got {got}")
 
 
 @contextmanager

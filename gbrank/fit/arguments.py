@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import found_in
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import queries_needed, quoted
 from gbrank.common.collective import all_any
 from gbrank.data.documents import VALIDATION, Documents, Labels
@@ -106,7 +106,6 @@ def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
     if ("eval_qid" in lists) == ("eval_group" in lists):
         raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
     for name, values in lists.items():
-        if len(values) != len(eval_set):
-            raise ValueError(
-                f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
-            )
+        if not hasattr(values, "__len__") or len(values) != len(eval_set):
+            demand = f"must be a list, with one entry per eval_set, {len(eval_set)}"
+            raise ArgumentError(name, demand, quoted(values))

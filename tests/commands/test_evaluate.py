@@ -113,6 +113,6 @@ def test_a_byte_order_mark_is_no_part_of_a_name_or_number(
         scores.write_bytes(content)
         assert output("evaluate", data / "test.txt", "--scores", scores) == expected
     names.write_text(text, encoding="utf-16")
-    assert f"{names}: expected text in UTF-8, got" in fault(*export)
+    assert f"{names}, line 1: expected text in UTF-8, got" in fault(*export)
     names.write_bytes(b"bm25\ncaf\xe9\n")
-    assert f"{names}: expected text in UTF-8" in fault(*export)
+    assert f"{names}, line 2: expected text in UTF-8" in fault(*export)

@@ -56,6 +56,7 @@ def content(folder: Path) -> dict[str, bytes]:
         ("compare --data t.txt folder --json t.txt", "--json"),
         ("compare --data t.txt --seconds-picture t.txt", "--seconds-picture"),
         ("compare --plugin plugin.py --json plugin.py", "--json"),
+        ("compare --json new.svg --picture new.svg", "--picture"),
         ("train folder --model folder/new.parquet", "--model"),
         ("train t.txt --model new --valid folder --checkpoint folder", "--checkpoint"),
     ],

@@ -72,7 +72,7 @@ def test_comments_may_hold_any_bytes(
     assert "expected text in UTF-8" in said
     path.write_bytes(b"# \xe9\n" + lines[0] + b"  -1.0 " + lines[1].partition(b" ")[2])
     said = fault("evaluate", path, "--model", model)
-    assert f"{path}: --label must be at least 0, got -1 in row 1 (" in said
+    assert f"{path}, line 3, column 3: expected a label of at least 0 (" in said
 
 
 def test_documents_from_standard_input(data: Path, model: str, output: Output) -> None:

@@ -52,7 +52,8 @@ def test_unjudged_documents(
     assert float(output(*argv, "--unjudged", unjudged).split()[-1]) == value
     said = fault(*argv)
     assert "--unjudged" in said
-    assert "in row 1 (2 such rows)" in said
+    place = f"{path}, line 2, column 1: expected" if kind == "txt" else "in row 1 (2 such rows)"
+    assert place in said
 
 
 @pytest.mark.parametrize("kind", ["txt", "csv", "parquet"])
@@ -128,7 +129,7 @@ def test_rows_without_a_query(kind: str, command: str, tmp_path: Path, fault: Ou
         frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
     options = ["--model", tmp_path / "m"] if command == "train" else ["--scores", scores]
     said = fault(command, path, "--label", "grade", "--qid", "query", *options)
-    assert f"{path}: qid must name a column without missing values, got one in row 2" in said
+    assert f"{path}: --qid must name a column without missing values, got one in row 2" in said
 
 
 def test_equal_tables_make_equal_models(tmp_path: Path) -> None:
@@ -150,3 +151,11 @@ def test_equal_tables_make_equal_models(tmp_path: Path) -> None:
         assert ranker._schema.categories[3] == ["NA", "x", "é"]
         scores.append(ranker.predict(frame.drop(columns=["qid", "label"])))
     assert_array_equal(*scores)
+
+
+def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
+    """File, line and column, whatever stands before them."""
+    path = tmp_path / "d.txt"
+    path.write_text("# a file\n\n1 qid:1 1:3\n  -2 qid:1 1:2\n")
+    said = fault("train", path, "--model", tmp_path / "m", "--unjudged", "drop")
+    assert f"{path}, line 4, column 3: expected a label of at least 0, got '-2'" in said

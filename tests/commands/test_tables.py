@@ -111,6 +111,8 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
         ("train t.csv --label gade", "unknown column (label) 'gade'. Did you mean 'grade'?"),
         ("train t.csv --label url --qid query", "t.csv: label must name a column of numbers; col"),
         ("train bare.csv --model n", "X must have at least one row and one column, got 0"),
+        ("evaluate none.txt --model l", "none.txt: expected a feature"),
+        ("explain d.txt --model l --query 1 --docid u --document a", "u"),
         ("train t.csv --sparse", "--sparse must be given with LETOR files only, got t.csv"),
         ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
         ("train index.csv", "got ''. An index that was written to a file has none."),
@@ -131,6 +133,7 @@ def test_faults(
     (tmp_path / "m").symlink_to(folder / "m")
     texts = {
         "d.txt": "1 qid:1 1:2\n0 qid:1 1:3\n",
+        "none.txt": "1 qid:1\n0 qid:1\n",
         "bare.csv": "label,qid\n1,1\n0,1\n",
         "twice.csv": "a,a\n1,2\n",
         "index.csv": ",a\n0,2\n",
