@@ -116,7 +116,7 @@ def _signs(value: object, schema: Schema) -> list[int]:
     signs, n, argument = value, schema.n_features, f"{SIGNS} in booster_params"
     if isinstance(signs, str):
         with suppress(ValueError):
-            signs = json.loads(f"[{signs.strip('()[] ')}]")
+            signs = [*map(int, signs.strip("()[] ").split(","))]
     if isinstance(signs, Mapping):
         by_place = dict(zip(_places(signs, SIGNS, schema), signs.values(), strict=True))
         signs = [by_place.get(place, 0) for place in range(n)]

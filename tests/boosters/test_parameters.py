@@ -36,6 +36,24 @@ def test_categories_have_no_order(booster: str, signs: Any) -> None:
         scores(booster, {"monotone_constraints": other})
 
 
+@pytest.mark.parametrize(
+    ("booster", "params", "other"),
+    [
+        ("lightgbm", {"boosting": "GOSS"}, {"boosting": "goss"}),
+        ("lightgbm", {"boosting": "gbrt"}, {"boosting": None}),
+        ("xgboost", {"booster": None, "device": None}, {}),
+        *(
+            (booster, {"monotone_constraints": f"+1,0,{sign},0,0,0"},
+             {"monotone_constraints": [1, 0, -1, 0, 0, 0]})
+            for booster, sign in (("lightgbm", "-1"), ("xgboost", " -1"))
+        ),
+    ],
+)  # fmt: skip
+def test_other_forms_of_values(booster: str, params: Any, other: Any) -> None:
+    """Values that boosters take for others, or for their default."""
+    assert_array_equal(scores(booster, params), scores(booster, other))
+
+
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_groups_of_columns_as_text(booster: str) -> None:
     """As either booster writes them; a column that there is not is refused."""

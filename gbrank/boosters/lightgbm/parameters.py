@@ -18,11 +18,8 @@ from gbrank.common.collective import all_gather, n_workers, own_host
 from gbrank.data.schema import Schema
 
 FILES = ("forcedsplits_filename", "forcedbins_filename")  # options that name a file
-# Values of options, of which LightGBM takes any other for the first, or ends in words of its own.
-CHOICES = {
-    "boosting": ("gbdt", "dart", "goss"),
-    "monotone_constraints_method": ("basic", "intermediate", "advanced"),
-}
+KINDS = ("gbdt", "gbrt", "dart", "goss")  # of boosting, in letters of either case
+METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for the first
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
 OPTIONS = Options("lightgbm")
 SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
@@ -44,8 +41,9 @@ def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
     defaults = _defaults(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
     user = OPTIONS.check(settings.params, defaults | workers, known_names())
-    for name, choices in CHOICES.items():
-        check_choice(user.get(name, choices[0]), f"{name} in booster_params", choices)
+    check_choice(str(user.get("boosting") or KINDS[0]).lower(), "boosting in booster_params", KINDS)
+    method = user.get("monotone_constraints_method") or METHODS[0]
+    check_choice(method, "monotone_constraints_method in booster_params", METHODS)
     _check_files(user)
     layout: dict[str, Any] = {} if "force_row_wise" in user else {"force_col_wise": True}
     if depends_on_threads(user):

@@ -37,7 +37,7 @@ LARGEST_POWER = 100
 
 def _tree_params(settings: TreeSettings) -> dict[str, Any]:
     """Return XGBoost's parameters for these settings, but for the user's."""
-    kind = settings.params.get("booster", "gbtree")
+    kind = settings.params.get("booster") or "gbtree"
     check_choice(kind, "booster in booster_params", ["gbtree", "dart"])  # which grow trees
     drawn = settings.colsample < 1 or not settings.params.keys().isdisjoint(DRAWING)
     return {
@@ -185,7 +185,7 @@ class XGBoostTrainer:
 
 def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
     """Warn that XGBoost trains on another device than it was asked for, as it would itself."""
-    device = settings.params.get("device", "cpu")
+    device = settings.params.get("device") or "cpu"
     used = json.loads(booster.save_config())["learner"]["generic_param"]["device"]
     if not used.startswith(device.replace("gpu", "cuda")):
         warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on {used!r}.")
