@@ -37,7 +37,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("data", "fit_with(Mixture([RankNet(), LambdaRank()], [1, Multiplier('ndcg@10', 0.5)]))"),
         ("Multiplier('ap', 0.5)",
          "Mixture([RankNet(), LambdaRank()], [1, Multiplier('ap', 0.5)]).bind(y, Q)"),
-        ("labels",
+        ("eval_labels",
          "GBRanker('ranknet', eval_metric='ap[m]').fit(X, y, qid=qid, labels={'m': y}, "
          "eval_set=[(X, y)], eval_qid=[qid])"),
         ("labels['m']",
@@ -89,7 +89,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("initial scores", "fit_with('smooth:ndcg', init='zero')"),
         ("random_state", "fit_with(random_state='seven')"),
         ("verbose", "fit_with(verbose=['yes'])"),
-        ("early_stopping_rounds", "fit_with(early_stopping_rounds='best')"),
+        ("an integer", "fit_with(early_stopping_rounds='best')"),
         ("booster_params", "fit_with(booster_params=['max_bin'])"),
         ("booster_params", "fit_with(booster_params={'eta': 0.1})"),
         ("booster_params", "fit_with(booster_params={1: 2})"),
@@ -143,6 +143,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Validation data": [
         ("eval_qid", "fit(eval_set=[(X, y)], eval_qid=3)"),
+        ("eval_qid", "fit(eval_set=[(X, y)], eval_qid={'a': qid})"),
         ("eval_metric", "fit_with(eval_metric='ndgc')"),
         ("eval_set", "fit(eval_set=(X, y), eval_qid=[qid])"),
         ("eval_set", "fit(eval_set=[(X, y)])"),

@@ -1,6 +1,7 @@
 """The formats: what each can express, what writes and reads it; refusals of other models."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -190,8 +191,8 @@ def _refuse_categories(forest: Forest, format: Format) -> None:
             "numbers, or choose another format."
         )
     for column in columns if format.categories == "texts" else ():
-        texts = [*map(str, forest.categories.get(column, []))]
-        if wrong := [text for text in texts if texts.count(text) > 1 or set(text) & MARKS]:
+        texts = Counter(map(str, forest.categories.get(column, [])))
+        if wrong := [text for text, n in texts.items() if n > 1 or set(text) & MARKS]:
             raise ValueError(
                 f"format must hold the model's categories, as {wrong[0]!r} of feature "
                 f"{forest.features[column]!r}; to {format.name} they are texts that differ, "

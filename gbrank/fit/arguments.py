@@ -106,6 +106,7 @@ def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
     if ("eval_qid" in lists) == ("eval_group" in lists):
         raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
     for name, values in lists.items():
-        if not hasattr(values, "__len__") or len(values) != len(eval_set):
+        listed = hasattr(values, "__len__") and not isinstance(values, Mapping)
+        if not listed or len(values) != len(eval_set):
             demand = f"must be a list, with one entry per eval_set, {len(eval_set)}"
             raise ArgumentError(name, demand, quoted(values))

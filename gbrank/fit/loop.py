@@ -10,7 +10,7 @@ import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import Steps
-from gbrank.common.argument_error import found_in
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.interrupts import interrupts_held
@@ -160,6 +160,10 @@ def judges_of(
     The first set that is not the training data decides.
     """
     placed = [one.with_positions(schema) for one in ranker._measures()]  # features have no names
+
+    for place, part in enumerate(valid):
+        for label in {one.label for one in placed} & {*train.labels} - {*part.labels}:
+            raise ArgumentError("eval_labels", f"must have {label!r} for eval_set[{place}]")
 
     def evaluation(name: str, part: Documents) -> Evaluation:
         with found_in("" if name == "train" else f"{name}: "):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.checks import check_choice, check_number, check_takes, quoted
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.on_use import needed
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
@@ -115,8 +115,11 @@ class Stopping:
 
 def check_patience(patience: object, name: str) -> Any:
     """Return what `early_stopping_rounds` is: a number of rounds, "auto" or None."""
+    if patience == AUTO:
+        return patience
     if isinstance(patience, str):
-        return check_choice(patience, name, [AUTO])
+        demand = f"must be {AUTO!r}, an integer of at least 1 or None"
+        raise ArgumentError(name, demand, quoted(patience))
     return check_number(patience, name, 1, integer=True, optional=True)
 
 

@@ -45,6 +45,6 @@ def nothing_to_learn(queries: Queries) -> ValueError:
     else:
         reason = (
             "in no query is a document worth more than another: labels are all 0, or equal within "
-            "each query, or below the measure's threshold."
+            "each query, or below the measure's threshold; or weights are nearly 0."
         )
     return ValueError(f"there is nothing to learn: {reason}")
