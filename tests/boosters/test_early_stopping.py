@@ -127,9 +127,12 @@ def test_cross_validation_stops_by_stages() -> None:
     assert PATIENCE < obj.begin < ROUNDS // 2
 
 
-def test_a_metric_of_which_less_is_better() -> None:
-    """The round with its smallest value is the best one, and begins the patience."""
-    fobj, values = lightgbm_fobj("ranknet"), iter([3.0, 1.0, 2.0, 2.0, 0.0])
+@pytest.mark.parametrize(
+    ("curve", "best"), [([3.0, 1.0, 2.0, 2.0, 0.0], 2), ([np.nan] * 4, 1), ([np.inf] * 4, 1)]
+)
+def test_a_metric_of_which_less_is_better(curve: list[float], best: int) -> None:
+    """The round with its smallest value is the best one, or the first; patience begins there."""
+    fobj, values = lightgbm_fobj("ranknet"), iter(curve)
     data = lgb.Dataset(X, Y, group=[15] * 60, free_raw_data=False)
     params: dict[str, Any] = {"objective": fobj, "metric": "none", "verbosity": -1}
     booster = lgb.train(
@@ -137,4 +140,5 @@ def test_a_metric_of_which_less_is_better() -> None:
         feval=lambda *_: ("loss", next(values), False),
         callbacks=[fobj.early_stopping(2, verbose=False)],
     )  # fmt: skip
-    assert (booster.best_iteration, next(values)) == (2, 0.0)
+    assert booster.best_iteration == best
+    assert len([*values]) == 1  # which nobody came to

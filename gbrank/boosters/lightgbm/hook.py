@@ -154,9 +154,10 @@ class _EarlyStopping:
                 "later rounds rescale earlier trees."
             )
         value = judged[0][2] if judged[0][3] else -judged[0][2]
-        if env.iteration == env.begin_iteration:
-            self._stages.end, self._value = None, -np.inf
-        if value > self._value:
+        first = env.iteration == env.begin_iteration
+        if first:
+            self._stages.end = None
+        if first or value > self._value:
             self._best, self._value, self._results = done, value, results
         if self._stages.ends(done, self._best) or done == env.end_iteration:
             self._stages.say(done, self._best)
