@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -236,7 +237,9 @@ def split_and_mask(
 
 def is_stored_index(name: object) -> bool:
     """Return whether Arrow has named a column so, for an index of pandas without a name."""
-    return isinstance(name, str) and name.startswith("__index_level_")
+    if not (isinstance(name, str) and name.startswith("__index_level_")):
+        return False
+    return re.fullmatch(r"__index_level_\d+__", name) is not None
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

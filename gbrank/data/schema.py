@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
+from gbrank.common.checks import (
+    check_number,
+    listed,
+    quoted,
+    refuse_masked,
+    refuse_text,
+    unknown_name,
+)
 from gbrank.common.on_use import nw
 from gbrank.common.plain import plain
 from gbrank.data.feature_matrix import (
@@ -150,6 +157,10 @@ class Schema:
 
     def _of_objects(self, X: Any) -> Features:
         """Return an array of objects, some of them categories, as numbers."""
+        refuse_masked(X, "X", "fill it with NaN, which is missing")
+        if sp.issparse(X):
+            demand = "must be a data frame, as in fit, which had categories"
+            raise ArgumentError("X", demand, f"a sparse {type(X).__name__}")
         values = np.array(X, dtype=object)
         refuse_empty(values.shape)
         if values.ndim != 2 or values.shape[1] != self.n_features:

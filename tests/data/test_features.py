@@ -132,6 +132,10 @@ def test_arrays_where_there_were_categories() -> None:
     numbers = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical([5, 3])})
     read_as = Schema.learn(numbers).transform(np.array([[1, 3], [2, 5.0]]))
     assert_array_equal(read_as, [[1, 0], [2, 1]])
+    with pytest.raises(ValueError, match="X must not be masked"):
+        Schema.learn(numbers).transform(np.ma.masked_equal([[1, 3], [2, 5.0]], 5))
+    with pytest.raises(ValueError, match=r"X must be a data frame, .* got a sparse csr_matrix"):
+        Schema.learn(numbers).transform(sp.csr_matrix(np.eye(2)))
 
 
 DAMAGE = {
@@ -186,3 +190,9 @@ def test_a_stored_index_is_no_feature() -> None:
         assert_array_equal(Schema.learn(plain).transform(X), plain)
         assert_array_equal(Schema.learn(plain.to_numpy()).transform(X), plain)
         assert_array_equal(feature_columns(X, ["b"]), [[6, 4, 5]])
+
+
+def test_names_like_that_of_an_index() -> None:
+    """They are features."""
+    names = ["__index_level_0__x", "a__index_level_0__", "__index_level___"]
+    assert Schema.learn(pd.DataFrame([[1, 2, 3]], columns=names)).names == names
