@@ -281,15 +281,10 @@ def compare_rankers(
     [('cubic 1', 9), ('cubic 2', 9)]
     """
     resolved = get_measures(measures, "measures")
-    for data in datasets:
-        for number, part, rows in data.judged_parts():
-            with found_in(f"{data.name}, {part} of fold {number}: "):
-                _check_measures(resolved, data.rows(rows))
-    refuse_twice("datasets", [data.name for data in datasets])
+    datasets = list(datasets)
+    _check_datasets(datasets, resolved)
     baseline = _check_names(rankers, "rankers", baseline, difference)
-    if not isinstance(seeds, Sequence):
-        seeds = range(check_number(seeds, "seeds", 1, integer=True))
-    numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
+    numbers = _check_seeds(seeds)
     sources = [
         (data, name, _on_data(name, ranker, data))
         for data in datasets
@@ -362,6 +357,28 @@ def _check_names(values: object, argument: str, baseline: str | None, difference
         raise ArgumentError(argument, f"must be a dict of name to {argument[:-1]}", quoted(values))
     check_number(difference, "difference", 0, open_low=True)
     return check_choice(next(iter(values)) if baseline is None else baseline, "baseline", values)
+
+
+def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) -> None:
+    """Refuse what is no data set, and measures without a value in a part of a fold."""
+    if not datasets or not all(isinstance(data, Dataset) for data in datasets):
+        raise ArgumentError("datasets", "must be a list of at least one Dataset", quoted(datasets))
+    for data in datasets:
+        for number, part, rows in data.judged_parts():
+            with found_in(f"{data.name}, {part} of fold {number}: "):
+                _check_measures(measures, data.rows(rows))
+    refuse_twice("datasets", [data.name for data in datasets])
+
+
+def _check_seeds(seeds: int | Sequence[int]) -> list[int]:
+    """Return seeds; those below a number are 0, 1 and so on."""
+    if not isinstance(seeds, Sequence):
+        seeds = range(check_number(seeds, "seeds", 1, integer=True))
+    numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
+    if not numbers:
+        raise ArgumentError("seeds", "must hold at least one seed", "none")
+    refuse_twice("seeds", numbers)
+    return numbers
 
 
 def _check_measures(measures: Sequence[Measure], documents: Documents) -> None:

@@ -167,6 +167,9 @@ class Dataset:
             folds = LetorFolds(check_number(folds, "folds", 3, most, integer=True))
         if hasattr(folds, "split"):
             folds = folds.split(self.X, self.y, self.qid)
+        folds = list(folds)
+        if not folds:
+            raise ArgumentError("folds", "must hold at least one fold", "none")
         return [_check_fold(fold, self.queries, f"folds[{i}]") for i, fold in enumerate(folds)]
 
 
