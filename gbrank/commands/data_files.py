@@ -221,7 +221,9 @@ def read_table(
     """
     try:
         return _read(path, is_text, codes)
-    except ValueError as error:
+    except (OSError, ValueError) as error:  # what is no gzip file is an OSError without a name
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
         raise ValueError(f"{path}: {error}") from None
 
 

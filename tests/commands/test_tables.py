@@ -117,6 +117,7 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
         ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
         ("train index.csv", "got ''. An index that was written to a file has none."),
         ("train bad.parquet", "bad.parquet: Could not open Parquet"),
+        ("train bad.csv.gz", "bad.csv.gz: Not a gzipped file"),
         ("predict other.csv --model m", "all features of the model; it lacks ['a', 'b', 'c', 'd'"),
         ("predict t.csv --model l", "t.csv: expected LETOR format, since the model's features"),
         ("predict scored.csv --model m --output s.csv", "must not have a column 'score'"),
@@ -138,6 +139,7 @@ def test_faults(
         "twice.csv": "a,a\n1,2\n",
         "index.csv": ",a\n0,2\n",
         "bad.parquet": "PAR1",
+        "bad.csv.gz": "no gzip",
         "other.csv": "query,grade,z\n1,1,1\n",
         "nan.csv": "score\n1\nx\n",
     }
