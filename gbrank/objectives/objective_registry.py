@@ -79,7 +79,8 @@ class CustomObjective(Objective):
                 "curvature)",
                 quoted(self.function),
                 " One for LightGBM or XGBoost, of (y_true, y_pred), is passed as lambda scores, "
-                f"labels, sigma: (0.0, *{name}(labels, scores)), which is called query by query.",
+                f"labels, sigma: (0.0, *{name}(labels, scores)), which is called query by query; "
+                "one of (preds, data) gets (scores, labels).",
             ) from None
 
     def __str__(self) -> str:
