@@ -89,7 +89,8 @@ def _checked(extractors: Extractors, forest: Forest) -> Extractors:
     """Return extractors, one for each feature."""
     extractors = [*extractors]
     try:
-        names = sorted(one["query_extractor"]["feature_name"] for one in extractors)
+        queries = [one["query_extractor"] for one in extractors]
+        names = sorted(query["feature_name"] for query in queries if query["query"])
     except (KeyError, TypeError) as error:
         form = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
         raise ArgumentTypeError("extractors", f"must be {form}", repr(error)) from None

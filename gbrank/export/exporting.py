@@ -14,7 +14,7 @@ import numpy as np
 from gbrank.boosters.tree import LARGEST, Leaf, Membership, Split, Tree
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Mask, Matrix, Vector
-from gbrank.common.checks import quoted
+from gbrank.common.checks import check_choice, quoted
 from gbrank.common.files import replace_file
 from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.export.elasticsearch import Extractors
@@ -187,6 +187,7 @@ def exportable(
     if feature_names is not None and not format.named:
         demand = f"must be None for {format.name}, which goes by the order of the columns"
         raise ArgumentError("feature_names", demand)
+    check_choice(missing_as_zero, "missing_as_zero", [False, True])
     forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
     if missing_as_zero:
         forest = forest.changed(lambda split: replace(split, missing_left=split.zero_left))

@@ -68,7 +68,7 @@ def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
         names = [names.get(name, name) for name in columns]
     names = list(names)
     texts = all(isinstance(name, str) and name for name in names)
-    if isinstance(feature_names, str | set) or not texts or len(names) != len(columns):
+    if isinstance(feature_names, str | set | frozenset) or not texts or len(names) != len(columns):
         demand = f"must be a list of {len(columns)} texts, none empty"
         raise ArgumentTypeError("feature_names", demand, quoted(feature_names))
     refuse_twice("feature_names", names)

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -9,7 +10,18 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from exported_models import CODES, QID, WHOLE, Y, boosters, fitted, fitted_to, formats, scores_in
+from exported_models import (
+    CODES,
+    NAMES,
+    QID,
+    WHOLE,
+    Y,
+    boosters,
+    fitted,
+    fitted_to,
+    formats,
+    scores_in,
+)
 from gbrank import GBRanker, export_model
 from gbrank.export.formats import FORMATS
 
@@ -103,6 +115,26 @@ def test_zeros_as_missing_values_are_refused(format: str, tmp_path: Path) -> Non
     ranker = GBRanker(**params).fit(WHOLE[:, 3:], y, qid=QID)
     with pytest.raises(ValueError, match=r"zero_as_missing it sends those of column [01] to"):
         export_model(ranker, tmp_path / "model", format)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"feature_names": frozenset("abcde")},
+        {"missing_as_zero": "no"},
+        {"extractors": [{"query_extractor": {"feature_name": name}} for name in NAMES]},
+        {
+            "extractors": [
+                {"query_extractor": {"feature_name": name, "query": {}}} for name in NAMES
+            ]
+        },
+    ],
+)
+def test_a_file_that_would_be_wrong_is_not_written(change: Any, tmp_path: Path) -> None:
+    """Names without an order, a text for a truth value, extractors without queries."""
+    with pytest.raises((ValueError, TypeError), match=f"^{next(iter(change))} must"):
+        export_model(MODEL, tmp_path / "model", "elasticsearch", **change)
+    assert not list(tmp_path.iterdir())
 
 
 def test_linear_leaves_are_refused(tmp_path: Path) -> None:
