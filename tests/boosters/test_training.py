@@ -82,6 +82,18 @@ def test_leaves_count_documents(booster: str) -> None:
         assert least <= sizes.min() < 2 * least
 
 
+@boosters
+def test_leaves_count_documents_that_are_drawn(booster: str) -> None:
+    """Those left out of a round fill no leaf: with half of all, leaves have twice as many."""
+    ranker = GBRanker(
+        "ranknet", n_estimators=1, booster=booster, n_jobs=1, random_state=0, colsample=1.0,
+        curvature="unit", min_child_samples=40, extra_trees=False, subsample=0.5,
+    )  # fmt: skip
+    sizes = np.unique(ranker.fit(X, Y, qid=QID).predict(X), return_counts=True)[1]
+    assert len(sizes) > 2
+    assert 60 <= sizes.min() < 160
+
+
 def test_initial_scores_in_single_precision() -> None:
     """Equal ones are told apart where they need be: nowhere. Those far from 0 are not."""
     ranker = GBRanker("ranknet", n_estimators=2, booster="xgboost", n_jobs=1, random_state=0)
