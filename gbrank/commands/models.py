@@ -173,7 +173,12 @@ def explain(
     if docid is None:
         documents = [int(text) if text.isdecimal() else text for text in documents]
     explain = ranker.explain_document if pair is None else ranker.explain_pair
-    reasons = explain(data.X, *documents, qid=qid, query=query, docid=names)
+    try:
+        reasons = explain(data.X, *documents, qid=qid, query=query, docid=names)
+    except ArgumentError as error:  # of one of both
+        if error.argument not in ("first", "second"):
+            raise
+        raise ArgumentError("pair", error.demand, error.got) from None
     if html is None:
         print(reasons, reasons.in_words(), reasons.to_markdown(), sep="\n\n")
     else:

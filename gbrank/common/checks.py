@@ -228,4 +228,4 @@ def unknown_name(
     if meant is None and near is not None:
         meant = repr(near)
     hint = f" Did you mean {shortened(meant)}?" if meant else ""
-    return ValueError(f"unknown {kind} {quoted(name)}.{hint} Known: {', '.join(known)}.")
+    return ValueError(f"unknown {kind} {quoted(name)}.{hint} Known: {', '.join(known) or 'none'}.")
