@@ -144,7 +144,7 @@ def test_command(ranker: GBRanker, tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*command, "--pair", "2", "9"]) == 1
     assert "--pair must be an integer of at least 1 and at most 8" in capsys.readouterr().err
     assert main([*command[:-1], "70", "--document", "1"]) == 1
-    assert "unknown query '70'" in capsys.readouterr().err
+    assert "--query must be one of the 30 queries" in capsys.readouterr().err
 
 
 def test_a_start_that_was_fitted_on_an_array() -> None:

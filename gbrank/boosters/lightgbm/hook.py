@@ -138,6 +138,7 @@ class _EarlyStopping:
     """A callback of LightGBM's; `order` is that of its own early stopping."""
 
     order, before_iteration = 30, False
+    _value: float
 
     def __init__(self, hook: GradientHook, rounds: int, verbose: bool) -> None:
         self._stages = StagedStopping(hook, rounds, verbose)
