@@ -255,6 +255,8 @@ def report(
     """
     from gbrank.plots.report import report as write_report  # imports Matplotlib
 
+    if against is not None and Path(against).resolve() == Path(model).resolve():
+        raise ArgumentError("against", "must be another model than --model", against)
     people, ranker = reader.label, load(model)
     schema = getattr(ranker, "_schema", None)
     judge = reader if judged_by is None else replace(reader, label=judged_by)

@@ -117,6 +117,7 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
         ("train twice.csv", "twice.csv: expected a name of its own for each column, got 'a'"),
         ("train index.csv", "got ''. An index that was written to a file has none."),
         ("train bad.parquet", "bad.parquet: Could not open Parquet"),
+        ("report t.csv --model m --against m/ --html h", "--against must be another model than"),
         ("train bad.csv.gz", "bad.csv.gz: Not a gzipped file"),
         ("predict other.csv --model m", "all features of the model; it lacks ['a', 'b', 'c', 'd'"),
         ("predict t.csv --model l", "t.csv: expected LETOR format, since the model's features"),
