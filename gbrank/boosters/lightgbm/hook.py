@@ -157,7 +157,7 @@ class _EarlyStopping:
         value = judged[0][2] if judged[0][3] else -judged[0][2]
         first = env.iteration == env.begin_iteration
         if first:
-            self._stages.end = None
+            self._stages.end, self._value = None, value
         if first or value > self._value:
             self._best, self._value, self._results = done, value, results
         if self._stages.ends(done, self._best) or done == env.end_iteration:
