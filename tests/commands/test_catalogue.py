@@ -11,7 +11,7 @@ import pytest
 
 import catalogue
 from catalogue import measures_page, objectives_page
-from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
+from gbrank import get_measure, list_measures, list_objectives
 from tex import as_tex
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -23,15 +23,6 @@ def entry(page: str, usage: str) -> str:
     """Return what a page says of one entry."""
     (found,) = [part for part in page.split("\n## ") if part.startswith(f"`{usage}`\n")]
     return found
-
-
-def trains(objective: str, measure: str) -> bool:
-    """Return whether an objective is bound to labels on a measure."""
-    try:
-        get_objective(f"{objective}:{measure}").bind([1, 0, 2], Queries.from_sizes([3]))
-    except ValueError:
-        return False
-    return True
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="docs/ is not beside the tests: no source tree")

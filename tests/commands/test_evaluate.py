@@ -116,3 +116,12 @@ def test_a_byte_order_mark_is_no_part_of_a_name_or_number(
     assert f"{names}, line 1: expected text in UTF-8, got" in fault(*export)
     names.write_bytes(b"bm25\ncaf\xe9\n")
     assert f"{names}, line 2: expected text in UTF-8" in fault(*export)
+
+
+def test_a_query_called_all(tmp_path: Path, output: Output) -> None:
+    """It keeps its value beside the mean."""
+    table, scores = tmp_path / "t.csv", tmp_path / "s.txt"
+    table.write_text("qid,label,a\nall,1,1\nall,0,2\nb,1,2\nb,0,1\n")
+    scores.write_text("1\n2\n2\n1\n")
+    lines = output("evaluate", table, "--scores", scores, "--metric", "rr", "--per-query")
+    assert lines.split() == ["rr", "all", "0.5000", "rr", "b", "1.0000", "rr", "(all)", "0.7500"]

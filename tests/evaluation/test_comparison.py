@@ -53,6 +53,19 @@ def test_several_data_sets_are_several_comparisons(comparisons: Any) -> None:
         )
 
 
+def test_the_difference_that_all_rankers_tell(comparison: Any) -> None:
+    """The widest of theirs."""
+    widest = max(comparison.summary()[1:3], key=lambda row: row.smallest)
+    assert (
+        comparison.table()
+        .split("\n\n")[0]
+        .endswith(
+            f" tell a difference of {widest.smallest:.4f} (power 0.8, level 0.05); "
+            f"one of 0.02 takes {widest.n_needed:,.0f}."
+        )
+    )
+
+
 def test_json(comparison: Any) -> None:
     """Numbers or null for each measure and ranker, on test and validation queries."""
     content = comparison.to_json()

@@ -34,3 +34,8 @@ def test_the_smallest_difference_is_the_one_that_takes_these_queries(n: int) -> 
     edge, ratio = stats.t.ppf(0.975, n - 1), smallest / deviation * np.sqrt(n)
     power = stats.nct.sf(edge, n - 1, ratio) + stats.nct.cdf(-edge, n - 1, ratio)
     assert power == pytest.approx(0.8, abs=1e-3)
+
+
+def test_a_level() -> None:
+    strict = how_many_queries([0.1, -0.1], level=0.01)
+    assert strict == queries_needed_for(0.01, 0.02**0.5, level=0.01) > how_many_queries([0.1, -0.1])

@@ -5,11 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator
 
 from gbrank.evaluation import Comparison, QueryValues
-
-X = np.arange(24.0)[:, None] % 5
 
 
 def comparison(values: dict[str, Any], queries: Any = None) -> Comparison:
@@ -56,17 +53,3 @@ def test_both_p_values_are_corrected_for_their_number() -> None:
         assert_allclose(row.p_randomisation, largest, rtol=1e-9)
         assert row.p_correction == "Holm"
     assert len(set(own.values())) == 3
-
-
-class Told(BaseEstimator):
-    """A ranker that says how long its fit took."""
-
-    def fit(self, X: Any, y: Any, **_: Any) -> "Told":
-        """Learn nothing."""
-        self.cpu_seconds_ = 1234.5
-        self.best_iteration_ = 7
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Return the only feature."""
-        return X[:, 0]

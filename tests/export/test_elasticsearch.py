@@ -57,6 +57,13 @@ def test_what_the_body_holds(tmp_path: Path) -> None:
         assert "input" not in written(tmp_path / "model", f"elasticsearch:{version}")
 
 
+@pytest.mark.parametrize("names", [NAMES[:2], [*NAMES, "tgas"], [*NAMES, "body"]])
+def test_extractors_that_do_not_fit(names: list[str], tmp_path: Path) -> None:
+    """Each feature has one, and there are no others."""
+    with pytest.raises(ValueError, match="extractors must have one query for each feature"):
+        written(tmp_path / "model", extractors=map(extractor, names))
+
+
 def nodes(tree: Any, kind: Any, number: int = 0) -> Any:
     """Return a tree as what decides in its nodes; XGBoost's numbers are in single precision."""
     node = tree[number]

@@ -218,6 +218,3 @@ def test_saved_and_loaded(format: str, tmp_path: Path) -> None:
     command = ["export", "--model", str(tmp_path / "ranker"), "--format", format, "--out"]
     assert main([*command, str(paths[2]), *arguments]) == 0
     assert paths[0].read_bytes() == paths[1].read_bytes() == paths[2].read_bytes()
-
-
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "deploy.md"

@@ -167,6 +167,13 @@ def test_rows_of_a_user(tmp_path: Path) -> None:
     assert 0 <= found.difference < 1e-5
 
 
+def test_rows_beyond_single_precision(tmp_path: Path) -> None:
+    """They have its largest numbers, which engines have in their place."""
+    ranker, path = fitted("xgboost", True), tmp_path / "model"
+    export_model(ranker, path, "elasticsearch")
+    assert verify_export(ranker, path, "elasticsearch", X=X * np.float64(1e300)).n_rows == 2000 + N
+
+
 def test_missing_values_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A ranker that scores them otherwise than its trees do is found."""
     ranker, path = fitted("lightgbm", True), tmp_path / "model"

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank import NDCG, GBRanker
 from gbrank.data.sampling import query_keys, query_noise
+from gbrank.fit.best_feature import difference_of
 
 N_QUERIES, SIZE = 60, 12
 QID = np.repeat(np.arange(N_QUERIES), SIZE)
@@ -61,9 +62,9 @@ def test_nothing_is_said_of_a_ranker_that_is_ahead(kind: str) -> None:
 
 
 def test_missing_values_are_last() -> None:
-    """They do not end the fit, and rank below what is known."""
+    """Below what is known, even among huge values, which 1 more or less does not change."""
     X = FEATURES.copy()
-    X[:, 2] = np.where(Y > 0, Y, np.nan)
+    X[:, 2] = np.where(Y > 0, (Y - 3) * 1e300, np.nan)
     with pytest.warns(UserWarning, match="'f2' alone, largest"):
         fit(X, n_estimators=1, num_leaves=2, colsample=0.25)
 
@@ -136,3 +137,22 @@ def given_lead(caught: Any) -> float:
     """Return the lead that the one warning of a feature says."""
     (text,) = (str(each.message) for each in caught if "alone" in str(each.message))
     return float(re.findall(r"[-+]\d\.\d{4}", text)[0])
+
+
+def test_initial_scores_are_part_of_what_a_feature_is_compared_with() -> None:
+    """As of what `best_score_` is of."""
+    X, y, qid = FEATURES[~TRAIN], Y[~TRAIN], QID[~TRAIN]
+    with pytest.warns(UserWarning, match="'f0' alone") as caught:
+        ranker = GBRanker(n_estimators=3, random_state=0, n_jobs=1).fit(
+            FEATURES[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=-9 * FEATURES[TRAIN, 0],
+            eval_set=[(X, y)], eval_qid=[qid], eval_init_score=[-9 * X[:, 0]],
+        )  # fmt: skip
+    alone = NDCG(k=10)(y, X[:, 0], qid=qid)
+    assert given_lead(caught) == pytest.approx(alone - ranker.best_score_, abs=1e-4)
+
+
+def test_queries_without_weight_are_not_in_the_interval() -> None:
+    first, second = np.random.default_rng(3).random((2, 9))
+    interval = difference_of(first, second, np.array([0, 1, 2, 0, 3, 1, 1, 1, 1.0]))
+    kept = [1, 2, 4, 5, 6, 7, 8]
+    assert interval == difference_of(first[kept], second[kept], np.array([1, 2, 3, 1, 1, 1, 1.0]))

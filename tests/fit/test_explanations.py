@@ -15,6 +15,7 @@ from scipy import sparse
 from gbrank import GBRanker, make_cubic, write_letor
 from gbrank.commands.cli import main
 from gbrank.data.documents import take_rows
+from gbrank.fit.explanations import Explanation
 
 X, Y, QID = make_cubic(30, n_documents=8, n_features=4, random_state=0)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
@@ -82,6 +83,13 @@ def test_shares_of_a_document(kind: str, booster: str) -> None:
         assert (why.names[0], same.names[0], why.second) == (f"rank {rank}", f"row {row}", None)
 
 
+def test_a_pair_in_words() -> None:
+    """The value of the document that a feature speaks for comes first."""
+    shares, names = np.array([0.5, -0.25]), ("A17", "B3")
+    why = Explanation(["a", "b"], [1, 2], [3, 4], shares, (1.0, 0.75), names)
+    assert why.in_words() == "For A17: a (1 against 3; 100%). For B3: b (4 against 2; 100%)."
+
+
 def test_values_of_a_pair(on_frame: GBRanker) -> None:
     """As they were given: text, numbers, missing ones."""
     why = on_frame.explain_pair(FRAME, 7, 2, qid=QID)
@@ -142,7 +150,7 @@ def test_command(ranker: GBRanker, tmp_path: Path, capsys: pytest.CaptureFixture
         assert page.count("<!doctype html>") == page.count("<svg") == 1
         assert why.in_words() in page
     assert main([*command, "--pair", "2", "9"]) == 1
-    assert "--pair must be an integer of at least 1 and at most 8" in capsys.readouterr().err
+    assert "second must be an integer of at least 1 and at most 8" in capsys.readouterr().err
     assert main([*command[:-1], "70", "--document", "1"]) == 1
     assert "--query must be one of the 30 queries" in capsys.readouterr().err
 

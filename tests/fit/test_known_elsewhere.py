@@ -42,6 +42,11 @@ def test_every_keyword_of_their_constructors(name: str) -> None:
         GBRanker().set_params(**{name: 1})
 
 
+def test_options_of_ranklib() -> None:
+    words = {"-tree": "n_estimators", "-leaf": "num_leaves", "-mls": "min_child_samples"}
+    assert all(HERE[word] == f"use `GBRanker({name}=...)`" for word, name in words.items())
+
+
 @pytest.mark.parametrize("method", ["fit", "predict"])
 def test_every_keyword_of_their_methods(method: str) -> None:
     """Likewise."""
