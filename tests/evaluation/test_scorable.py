@@ -49,8 +49,6 @@ def test_runs(tmp_path: Path) -> None:
         scores_from(path, qid=np.where(QID == 5, 99, QID), docid=WIDER["url"])
     with pytest.raises(ValueError, match="docid must name documents of"):
         scores_from(path, qid=QID, docid=[f"x{row}" for row in range(len(Y))])
-    with pytest.raises(ValueError, match=f"docid must have {len(Y)} entries, got 3"):
-        scores_from(path, qid=QID, docid=["a", "b", "c"])
     for ids in (QID.astype(float), QID.astype(str)):
         np.testing.assert_array_equal(scores_from(path, qid=ids, docid=WIDER["url"]), found)
 
@@ -172,10 +170,9 @@ def test_topics_and_documents_of_runs_that_read_the_same(tmp_path: Path) -> None
     assert_array_equal(scores_from(path, qid=qid, docid=docid), [1.0, 2.0, 3.0, 4.0])
     assert scores_from(path, qid=["1.0"] * 2, docid=[7, "x"])[0] == 3
     assert scores_from(path, qid=["1.0"] * 2, docid=["7", 7])[1] < 3
-    with pytest.raises(ValueError, match=r"run must hold all queries of the rows.*got '1'"):
-        scores_from(path, qid=[1, 1], docid=docid[:2])
-    with pytest.raises(ValueError, match=r"run must hold all queries of the rows.*got '1'"):
-        scores_from(path, qid=np.array([1, "1"], object), docid=docid[:2])
+    for wrong in ([1, 1], np.array([1, "1"], object)):
+        with pytest.raises(ValueError, match=r"run must hold all queries of the rows.*got '1'"):
+            scores_from(path, qid=wrong, docid=docid[:2])
 
 
 @pytest.mark.parametrize("lowest", [0.5, 2.0**53, 1764195e12, -1e300, 1e-300])

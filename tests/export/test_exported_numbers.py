@@ -70,12 +70,7 @@ EXTREME: dict[str, Any] = {
     "signs": np.sign(VALUES - 1).round(),
     "times": 1.7e9 + (VALUES * 30).round(),
     "beside 1": 1 + VALUES * 1e-9,
-    "1e300": VALUES * 1e300,
-    "1e307": VALUES * 1e307,
-    "1e-8": VALUES * 1e-8,
-    "1e-10": VALUES * 1e-10,
-    "1e-20": VALUES * 1e-20,
-    "1e-40": VALUES * 1e-40,
+    **{e: VALUES * float(e) for e in ("1e300", "1e307", "1e-8", "1e-10", "1e-20", "1e-40")},
     "denormal": (VALUES * 2).round() * 2.0**-149,
 }
 
@@ -83,15 +78,11 @@ SINGLE = set(FORMATS) - {"vespa-lightgbm"}
 
 # Formats that refuse a column, of LightGBM's and of XGBoost's models.
 TOO_FINE: dict[str, tuple[set[str], set[str]]] = {
-    "times": (SINGLE, set()),  # XGBoost itself has single precision
-    "beside 1": (SINGLE, set()),
-    "1e300": (SINGLE, set()),
-    "1e307": (SINGLE, set()),
-    "1e-8": ({"solr"}, {"solr"}),
-    "1e-10": ({"solr"}, {"solr"}),
-    "1e-20": ({"solr"}, {"solr"}),
-    "1e-40": (set(), {"solr"}),  # to LightGBM these are zeros
-    "denormal": (set(), {"solr"}),
+    # XGBoost itself has single precision
+    **dict.fromkeys(("times", "beside 1", "1e300", "1e307"), (SINGLE, set[str]())),
+    **dict.fromkeys(("1e-8", "1e-10", "1e-20"), ({"solr"}, {"solr"})),
+    # to LightGBM these are zeros
+    **dict.fromkeys(("1e-40", "denormal"), (set[str](), {"solr"})),
 }
 
 
@@ -142,8 +133,7 @@ def test_thresholds_beyond_all_numbers(booster: str, tmp_path: Path) -> None:
 def test_neighbours_in_single_precision(booster: str, format: str, tmp_path: Path) -> None:
     """Values with no room for a threshold between them that is rounded the wrong way."""
     X = WHOLE.copy()
-    start = F(0.3)
-    ladder = [start]
+    ladder = [F(0.3)]
     for _ in range(7):
         ladder.append(np.nextafter(ladder[-1], F(1)))
     X[:, 0] = np.array(ladder)[CODES % 8]

@@ -25,12 +25,9 @@ Y = np.digitize(RELEVANCE, np.quantile(RELEVANCE, [0.6, 0.85])).astype(float)
 
 def fit(X: Any, **params: Any) -> GBRanker:
     """Train on the first queries, and validate on the others."""
-    given = {"n_estimators": 60, "learning_rate": 0.1, "random_state": 0}
-    given |= {"n_jobs": 1} | params
-    valid = X[~TRAIN]
-    return GBRanker(**given).fit(
-        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(valid, Y[~TRAIN])], eval_qid=[QID[~TRAIN]]
-    )
+    given = {"n_estimators": 60, "learning_rate": 0.1, "random_state": 0, "n_jobs": 1} | params
+    valid = {"eval_set": [(X[~TRAIN], Y[~TRAIN])], "eval_qid": [QID[~TRAIN]]}
+    return GBRanker(**given).fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN], **valid)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
