@@ -73,8 +73,7 @@ def test_summary_is_what_a_loop_gives() -> None:
 def test_a_query_tested_twice_counts_once() -> None:
     """With the mean of its scores over folds."""
     R = np.arange(96).reshape(12, 8)  # the rows of each query
-    folds = [(R[:4].ravel(), R[4:8].ravel(), R[8:].ravel()),
-             (R[:4].ravel(), R[4:8].ravel(), R[8:10].ravel())]  # fmt: skip
+    folds = [(R[:4].ravel(), R[4:8].ravel(), R[8:end].ravel()) for end in (12, 10)]
     comparison = cross_validate_rankers({"a": Noisy(1.0)}, X, Y, QID, folds=folds, seeds=1, **QUIET)
     scores = comparison.parts["test"]
     assert (scores.queries, scores.folds.tolist()) == ([8, 9, 10, 11, 8, 9], [1, 1, 1, 1, 2, 2])

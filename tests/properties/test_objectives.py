@@ -224,12 +224,9 @@ def test_sums_over_sorted_scores(name: str, tied: bool) -> None:
     program = get_objective(name).program(np.arange(5000) % 3.0, Queries.from_sizes([5000]))
     if not program.others.all():  # there are none
         return
-    swept, direct = (runner(name, labels, way, sizes) for way in (False, True))
-    for found, expected in zip(
-        swept.gradients(scores, 0.7, 0, np.empty(0)),
-        direct.gradients(scores, 0.7, 0, np.empty(0)),
-        strict=True,
-    ):
+    ways = [runner(name, labels, way, sizes) for way in (False, True)]
+    results = [way.gradients(scores, 0.7, 0, np.empty(0)) for way in ways]
+    for found, expected in zip(*results, strict=True):
         assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
