@@ -100,10 +100,12 @@ def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
     """Training data need no labels: their first document is not judged."""
     (tmp_path / "train.txt").write_text("-1" + (data / "train.txt").read_text()[1:])
     argv = ["report", data / "test.txt", "--model", model, "--html", tmp_path / "r.html"]
-    argv += ["--train", tmp_path / "train.txt", "--metric", "map", "ndcg@3", "--against", model]
-    (ranker, X, y), found = called(monkeypatch, "plots.report.report", *argv)
+    argv += ["--train", tmp_path / "train.txt", "--metric", "map", "ndcg@3"]
+    other = str(tmp_path / "other")
+    GBRanker.load(model).save(other)
+    (ranker, X, y), found = called(monkeypatch, "plots.report.report", *argv, "--against", other)
     assert ranker.n_features_in_ == 6
     assert (X.shape, len(y), found["train"].shape) == ((50, 6), 50, (120, 6))
     assert found["measures"] == ["map", "ndcg@3"]
-    assert found["names"] == (model, model)
+    assert found["names"] == (model, other)
     assert (found["by"], found["docid"]) == ((), None)
