@@ -332,12 +332,7 @@ class GBRanker(ExplainedRanker):
         return self._taken()._publish(refit(self, table))
 
     @explains_words
-    def predict(
-        self,
-        X: TableLike,
-        *,
-        num_iteration: int | None = None,
-    ) -> Vector:
+    def predict(self, X: TableLike, *, num_iteration: int | None = None) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters

@@ -36,10 +36,7 @@ EXPERIMENTS = {
         minutes=0.3,
     ),
     "approxrank-6.4": Experiment(
-        ("ohsumed25", "ohsumed"),
-        approxrank.section_6_4,
-        pictures=approxrank.PICTURES,
-        minutes=3,
+        ("ohsumed25", "ohsumed"), approxrank.section_6_4, pictures=approxrank.PICTURES, minutes=3
     ),
     "approxrank-6.5": Experiment(
         ("ohsumed25",), approxrank.section_6_5, pictures=approxrank.AP_PICTURES, minutes=1

@@ -24,13 +24,7 @@ from gbrank.linear.solvers import stochastic_gradient
 from gbrank.measures.measure import Measure
 from gbrank.objectives.objective import Objective
 
-__all__ = [
-    "approx_ndcg",
-    "approximation_errors",
-    "section_6_2",
-    "section_6_4",
-    "section_6_5",
-]
+__all__ = ["approx_ndcg", "approximation_errors", "section_6_2", "section_6_4", "section_6_5"]
 
 Matrix = NDArray[np.float64]
 
@@ -155,8 +149,7 @@ def _longer(data: Dataset, fits: Sequence[Outcome]) -> PaperRow:
     figure = f"NDCG@n of SoftRank, {N_ITERATIONS} iterations, LETOR's discount (section 6.4)"
     note = f"iterations that are kept, by fold: {', '.join(kept)}"
     return replace(
-        measured(PAPER, data.name, figure, values, "not given", note),
-        deviations=LONGER_DEVIATIONS,
+        measured(PAPER, data.name, figure, values, "not given", note), deviations=LONGER_DEVIATIONS
     )
 
 
@@ -199,11 +192,7 @@ def _whole_list(
 
 
 def _by_truncation(
-    data: Dataset,
-    where: str,
-    fits: Mapping[str, Sequence[Outcome]],
-    said: str,
-    deviations: str,
+    data: Dataset, where: str, fits: Mapping[str, Sequence[Outcome]], said: str, deviations: str
 ) -> Iterator[PaperRow]:
     """Yield by how much the first is above the second, NDCG at 1 to 10."""
     (name, first), (base, second) = fits.items()

@@ -14,13 +14,7 @@ from benchmarks.papers.paper_rows import PaperRow, measured
 from benchmarks.papers.selection import best_on_validation, fits_of
 from benchmarks.papers.settings import Settings
 from benchmarks.papers.theory import LambdaCondition, check_lambdas
-from benchmarks.papers.trainings import (
-    Trainings,
-    difference_row,
-    estimate,
-    trainings_of,
-    values_of,
-)
+from benchmarks.papers.trainings import Trainings, difference_row, estimate, trainings_of, values_of
 from gbrank import NDCG, Queries
 from gbrank.evaluation import Comparison, Dataset
 from gbrank.objectives.objective import BoundObjective, Objective

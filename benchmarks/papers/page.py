@@ -72,9 +72,7 @@ def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Expe
 
 
 def page(
-    head: str,
-    tables: Mapping[str, list[PaperRow]],
-    pictures: Mapping[str, Mapping[str, str]],
+    head: str, tables: Mapping[str, list[PaperRow]], pictures: Mapping[str, Mapping[str, str]]
 ) -> str:
     """Return the page: figures beside a paper's number, what contradicts a paper, and pictures."""
     blocks = [head]

@@ -117,10 +117,7 @@ def draw_objective(
 
 
 def draw_soft_ranks(
-    scores: ArrayLike,
-    *,
-    sigmas: Sequence[float] = (1.0, 0.3, 0.1, 0.03),
-    ax: Axes | None = None,
+    scores: ArrayLike, *, sigmas: Sequence[float] = (1.0, 0.3, 0.1, 0.03), ax: Axes | None = None
 ) -> Axes:
     r"""Draw the soft ranks of ApproxRank against ranks, for several sigmas.
 

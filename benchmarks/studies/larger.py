@@ -35,12 +35,7 @@ RANKERS = (
 )
 OF_A_MILLION = (ALL_PAIRS, "noisy:ndcg", "ranknet", "listmle")
 ROUNDS, PATIENCE = 500, 100
-TREES = {
-    "num_leaves": 31,
-    "subsample": 1.0,
-    "colsample": 1.0,
-    "early_stopping_rounds": PATIENCE,
-}
+TREES = {"num_leaves": 31, "subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": PATIENCE}
 BUDGET = 300  # rounds of the first ranker at the rate of 0.1: the seconds that all others get
 SPLITS = 3
 STEP = 10  # rounds after which test queries are judged

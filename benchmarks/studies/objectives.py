@@ -14,15 +14,7 @@ from LightGBM's lambdarank. The protocol is that of
 """
 
 MEASURED = ("lambda", "approx", "smooth", "tie", "soft", "slam")
-OTHERS = (
-    "listnet",
-    "listmle",
-    "xendcg",
-    "ranknet",
-    "ranksvm",
-    "squared_hinge",
-    "regression",
-)
+OTHERS = ("listnet", "listmle", "xendcg", "ranknet", "ranksvm", "squared_hinge", "regression")
 BUILT_IN = ("lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg")
 
 if __name__ == "__main__":

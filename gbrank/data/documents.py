@@ -22,12 +22,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.collective import all_any
 from gbrank.data.frames import as_frame
-from gbrank.data.labels import (
-    check_labels_by_name,
-    find_label,
-    is_judged,
-    split_columns,
-)
+from gbrank.data.labels import check_labels_by_name, find_label, is_judged, split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sampling import query_keys, sampled
 

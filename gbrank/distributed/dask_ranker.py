@@ -123,12 +123,7 @@ class DaskGBRanker(GBRanker):
         )
         return self._publish(fitted)
 
-    def predict(
-        self,
-        X: Collection,
-        *,
-        num_iteration: int | None = None,
-    ) -> Any:
+    def predict(self, X: Collection, *, num_iteration: int | None = None) -> Any:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters

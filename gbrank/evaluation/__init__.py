@@ -1,11 +1,7 @@
 """Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
 
 from gbrank.data.splitting import Fold, LetorFolds, QueryKFold, QueryTimeSeriesSplit
-from gbrank.evaluation.comparing import (
-    compare_rankers,
-    compare_scores,
-    cross_validate_rankers,
-)
+from gbrank.evaluation.comparing import compare_rankers, compare_scores, cross_validate_rankers
 from gbrank.evaluation.comparison import Comparison, QueryValues
 from gbrank.evaluation.dataset import Dataset, LabelledDocuments
 from gbrank.evaluation.scorable import make_scorer, scores_from

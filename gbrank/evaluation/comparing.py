@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import (
-    check_choice,
-    check_number,
-    check_scores,
-    quoted,
-    refuse_twice,
-)
+from gbrank.common.checks import check_choice, check_number, check_scores, quoted, refuse_twice
 from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame

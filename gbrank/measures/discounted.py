@@ -24,12 +24,7 @@ from gbrank.measures.gains import (
     gain_values,
     geometric_discount,
 )
-from gbrank.measures.measure import (
-    Measure,
-    RelevanceMeasure,
-    TruncatedRelevance,
-    truncated_terms,
-)
+from gbrank.measures.measure import Measure, RelevanceMeasure, TruncatedRelevance, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduce_queries
 from gbrank.numerics.logistic import truncation

@@ -19,13 +19,7 @@ from gbrank.engine.contract import (
 )
 from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import LONG
-from gbrank.numerics.logistic import (
-    LogisticPairs,
-    add_row,
-    logistic_pairs,
-    row_loss,
-    scale_of_row,
-)
+from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs, row_loss, scale_of_row
 from gbrank.numerics.noise import Draw, draw_ranking
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
 from gbrank.objectives.objective import Facts, MeasureObjective
