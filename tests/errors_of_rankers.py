@@ -122,6 +122,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("name of one document", "trained.explain_document(X, 'a', qid=qid, docid=['a'] * 100)"),
     ],
     "What fits and refits take": [
+        ("lightgbm_fobj", "GBRanker().fit(lgb.Dataset(X, y))"),
+        ("lightgbm_fobj", "GBRanker().fit(xgb.DMatrix(X), y, qid=qid)"),
         *(
             (name,
              f"GBRanker(n_estimators=2, n_jobs=1, booster_params={ {name: value} })"

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.checks import quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 
@@ -17,6 +18,7 @@ LIBRARIES = {
     "xgboost": "XGBoost",
     "catboost": "CatBoost",
 }
+DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
 
 
 TABLE: list[dict[str, Any]] = WORDS["elsewhere"]
@@ -72,6 +74,18 @@ def _refuse(
         raise error(" ".join(sentences))
 
 
+def _refuse_data_set(X: object) -> None:
+    """Refuse a data set of a booster, which holds more than features."""
+    library = LIBRARIES.get(type(X).__module__.partition(".")[0])
+    if library is not None and type(X).__name__ in DATA_SETS:
+        hint = (
+            " Pass its features as X, its labels as y, its queries as qid= or group=. In the "
+            "library's own train(), take lightgbm_fobj or xgboost_obj."
+        )
+        demand = "must be an array, a sparse matrix or a data frame"
+        raise ArgumentTypeError("X", demand, f"{library}'s {type(X).__name__}", hint)
+
+
 def explains_words(method: M) -> M:
     """Let a method say what stands for an unknown keyword; a decorator."""
     known = list(inspect.signature(method).parameters)[1:]
@@ -81,6 +95,7 @@ def explains_words(method: M) -> M:
         if not named.keys() <= set(known):
             owner = f"{type(self).__name__}.{method.__name__}"
             _refuse(owner, "argument", named, known, TypeError)
+        _refuse_data_set(values[0] if values else named.get("X"))
         return method(self, *values, **named)
 
     return cast(M, explaining)
