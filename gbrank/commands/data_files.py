@@ -88,6 +88,8 @@ class Reader:
                 drop = self._dropped([*table], {self.label, self.qid, docid, *labels, *keep})
                 X, y, qid, mask = split_and_mask(table, self.label, self.qid, drop, self.unjudged)
         else:
+            if docid is not None:
+                raise ArgumentError("docid", "must be given with tables only", path)
             letor = self._letor(path, schema)
             y, mask = self._judged(letor)
             X, qid = self._features(letor), letor.queries()[mask]

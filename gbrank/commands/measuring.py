@@ -80,6 +80,8 @@ def predict(
     gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
     gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
     """
+    if docid is not None and not is_table(file):
+        raise ArgumentError("docid", "must be given with tables only", file)
     ranker = load(model)
     X, qid, columns, comments = reader.read_to_score(file, ranker._schema, format == "trec")
     scores = np.asarray(ranker._predicted(X, qid))
