@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import quoted
 
 # Names of open files of this process: what they are redirected to is written to, not replaced.
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
@@ -59,7 +58,7 @@ def replace_file(path: Path, content: bytes) -> None:
 def refuse_remote(path: str | os.PathLike[str], argument: str = "path") -> None:
     """Refuse an address, or a home folder by its short name, which would become local folders."""
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise ArgumentError(argument, "must be a path", quoted(path))
+        raise ArgumentError(argument, "must be a path", f"{path!r}")
     text = os.fspath(path)
     if _ADDRESS.match(text):
         raise ValueError(

@@ -89,8 +89,8 @@ def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(judged) == 0
     assert Page(Path(where)).table("data", "data")["documents"] == ["459"]
     assert main([*judged, "--docid", "url"]) == 1
-    assert "unknown column (docid) 'url'" in capsys.readouterr().err
+    assert "--docid must be given with tables only" in capsys.readouterr().err
     assert main([*judged, "--against", str(tmp_path / "model")]) == 1
-    assert "names must be two texts that differ" in capsys.readouterr().err
+    assert "--against must be another model than --model" in capsys.readouterr().err
     assert main([*command[:-1], f"{tmp_path}/no/report.html"]) == 1
     assert "--html must be in a folder that exists" in capsys.readouterr().err
