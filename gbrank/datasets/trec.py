@@ -1,23 +1,24 @@
 """TREC runs and relevance judgements (qrels): what trec_eval and ir_measures read."""
 
-from __future__ import annotations
-
 import io
 import math
 import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from itertools import compress
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
 from gbrank.common.warnings import warn_user
+from gbrank.data.ids import as_list, places_among
+from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import (
     EXACT_INTEGERS,
@@ -158,62 +159,88 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
 
 def judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str], Mask]:
     """Return what `read_judged_run` does, and the mask of the rows that qrels have."""
-    scores, run_qid, documents = read_run(run)
     labels, qid, judged = read_qrels(qrels)
-    in_qrels = set(qid)
-    known = np.array([query in in_qrels for query in run_qid])
-    warn_of_queries(run, run_qid, known, in_qrels.difference(run_qid), len(in_qrels))
-    lines = list(compress(zip(run_qid, documents, strict=True), known))
-    ranks = trec_ranks(scores, run_qid, documents)[known]
-    rows, (values,) = pooled(list(zip(qid, judged, strict=True)), [(lines, ranks)])
-    y = np.zeros(len(rows))
-    y[: len(qid)] = np.maximum(labels, 0.0)
-    return y, values, [str(query) for query, _ in rows], np.arange(len(rows)) < len(qid)
+    runs = {"run": Run(run, *read_run(run))}
+    queries, scores = add_retrieved(Queries.from_qid(qid), judged, runs)
+    y = extended(np.maximum(labels, 0.0), queries)
+    return y, scores["run"], queries.ids[queries.index].tolist(), np.arange(len(y)) < len(qid)
 
 
-def trec_ranks(scores: Vector, qid: Sequence[str], documents: Sequence[str]) -> Vector:
-    """Return ranks from 1 by score in single precision, equal ones by name, the last first."""
-    queries = Queries.from_qid(list(qid))
-    with np.errstate(over="ignore"):
-        ascending = np.lexsort((np.array(documents), scores.astype(np.float32), queries.index))
-    ranks = np.empty(len(scores))
-    ranks[ascending] = queries.offsets[1:][queries.index[ascending]] - np.arange(len(scores))
-    return ranks
+class Run(NamedTuple):
+    """The scores of a TREC run, each with its query and its document."""
+
+    path: StrPath
+    scores: Vector
+    qid: list[str]
+    documents: list[str]
+
+    def names(self, docid: Any, queries: Queries) -> list[Any]:
+        """Return what the documents of all rows are called."""
+        if docid is None:
+            demand = f"must name the documents of the rows for a TREC run, {self.path}"
+            raise ArgumentError("docid", demand, "None")
+        return document_names(docid, queries)
+
+    def ranks(self, queries: Queries) -> dict[DocumentKey, float]:
+        """Return the rank of each document of these queries, by its query's number and its name.
+
+        Ranks are from 1 by score in single precision, equal ones by name, the last first.
+        """
+        topics = Queries.from_qid(self.qid)
+        with np.errstate(over="ignore"):
+            keys = np.array(self.documents), self.scores.astype(np.float32), topics.index
+        ascending = np.lexsort(keys)
+        ranks = np.empty(len(self.scores))
+        ranks[ascending] = topics.offsets[1:][topics.index[ascending]] - np.arange(len(ranks))
+        numbers = self._numbers(queries)
+        lines = zip(self.qid, self.documents, ranks.tolist(), strict=True)
+        return {(numbers[query], name): rank for query, name, rank in lines if query in numbers}
+
+    def _numbers(self, queries: Queries) -> dict[str, int]:
+        """Return the number of each query; warn of those that only the run has, or only others."""
+        ids, topics, numbers = as_list(queries.ids), list(dict.fromkeys(self.qid)), dict[str, int]()
+        for number, places in enumerate(places_among(ids, topics)):
+            if len(places) > 1:
+                demand = f"must have one topic for each query; {self.path} has {len(places)} for"
+                raise ArgumentError("run", demand, quoted(str(ids[number])))
+            numbers |= {topics[place]: number for place in places}
+        lacking = [ids[number] for number in {*range(len(ids))} - {*numbers.values()}]
+        example = quoted(str(min(lacking, key=str, default="")))
+        if not numbers:
+            text = f"expected queries that are judged, such as {example}, got none: its first one"
+            raise ValueError(f"{self.path}: {text} is {quoted(topics[0])}")
+        if unjudged := sorted({*topics} - {*numbers}):
+            text = f"{len(unjudged)} queries without judgements are left out, such as"
+            warn_user(f"{self.path}: {text} {quoted(unjudged[0])}.")
+        if lacking:
+            text = f"nothing was retrieved for {len(lacking)} of {len(ids)} judged queries, such as"
+            warn_user(f"{self.path}: {text} {example}: its documents count as never retrieved.")
+        return numbers
 
 
-def pooled(
-    judged: Sequence[DocumentKey], runs: Sequence[tuple[Sequence[DocumentKey], Vector]]
-) -> tuple[list[DocumentKey], list[Vector]]:
-    """Return all documents, those judged first, and minus their ranks by each run, or −inf."""
-    rows: dict[DocumentKey, int] = {}
-    first = [rows.setdefault(document, row) for row, document in enumerate(judged)]
-    others: dict[DocumentKey, int] = {}
-    for documents, _ in runs:
-        for document in documents:
-            if document not in rows:
-                others.setdefault(document, len(judged) + len(others))
-    rows |= others
-    scores = np.full((len(runs), len(judged) + len(others)), -np.inf)
-    for values, (documents, ranks) in zip(scores, runs, strict=True):
-        values[[rows[document] for document in documents]] = -ranks
-        values[: len(judged)] = values[first]
-    return [*judged, *others], list(scores)
+def add_retrieved(
+    queries: Queries, docid: Any, runs: Mapping[str, Run]
+) -> tuple[Queries, dict[str, Vector]]:
+    """Add rows, behind the others, for documents that only runs have.
+
+    Returns all queries, and minus the ranks that trec_eval gives by each run, −inf without one.
+    """
+    names = map(str, next(iter(runs.values())).names(docid, queries))
+    rows = list(zip(queries.index.tolist(), names, strict=True))
+    by_run = {key: run.ranks(queries) for key, run in runs.items()}
+    known = set(rows)
+    rows += [row for row in dict.fromkeys(chain(*by_run.values())) if row not in known]
+    scores = {
+        key: np.array([-ranks.get(row, np.inf) for row in rows]) for key, ranks in by_run.items()
+    }
+    return Queries.from_qid(queries.ids[[query for query, _ in rows]]), scores
 
 
-def warn_of_queries(
-    run: StrPath, queries: Sequence[str], known: Mask, lacking: Collection[Any], n_judged: int
-) -> None:
-    """Warn of queries that have no judgements, or of which nothing was retrieved."""
-    example = quoted(str(min(lacking, key=str, default="")))
-    if not known.any():
-        text = f"expected queries that are judged, such as {example}, got none: its first one is"
-        raise ValueError(f"{os.fspath(run)}: {text} {quoted(queries[0])}")
-    if unjudged := sorted(set(compress(queries, ~known))):
-        text = f"{len(unjudged)} queries without judgements are left out, such as"
-        warn_user(f"{os.fspath(run)}: {text} {quoted(unjudged[0])}.")
-    if lacking:
-        text = f"nothing was retrieved for {len(lacking)} of {n_judged} judged queries, such as"
-        warn_user(f"{os.fspath(run)}: {text} {example}: its documents count as never retrieved.")
+def extended(column: Any, queries: Queries, fill: float = 0.0) -> Vector:
+    """Return a column with a number for rows that were added; NaN in queries where it has NaN."""
+    values, filled = np.asarray(column, np.float64), np.full(queries.n_queries, fill)
+    filled[queries.index[: len(values)][np.isnan(values)]] = np.nan
+    return np.append(values, filled[queries.index[len(values) :]])
 
 
 def write_run(

@@ -1,11 +1,10 @@
 """Comparisons: of scores, and of rankers on every fold from every seed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,18 +19,11 @@ from gbrank.data.frames import as_frame
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import StrPath
+from gbrank.datasets.trec import Run, add_retrieved, extended
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.fits import Fit, FitScores, configure, run_fits
-from gbrank.evaluation.scorable import (
-    JUDGED,
-    Run,
-    add_retrieved,
-    opened,
-    predicted,
-    read_judgements,
-    scores_from,
-)
+from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import PEOPLE, of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -151,11 +143,12 @@ def compare_scores(
                 values = predicted(source, X, qid, group)
                 vectors[key] = check_scores(values, n, unretrieved=True)
     if runs:
-        queries, extended, of_runs = add_retrieved(queries, runs, docid)
-        named = {JUDGED: np.ones(n), **(labels or {})}
-        X, y, labels = None, extended(y), {key: extended(item) for key, item in named.items()}
-        judged_by = None if judged_by is None else extended(judged_by)
-        vectors = of_runs | {key: extended(item, -np.inf) for key, item in vectors.items()}
+        queries, of_runs = add_retrieved(queries, docid, runs)
+        labels = {JUDGED: np.ones(n), **(labels or {})}
+        labels = {key: extended(item, queries) for key, item in labels.items()}
+        X, y = None, extended(y, queries)
+        judged_by = None if judged_by is None else extended(judged_by, queries)
+        vectors = {key: extended(item, queries, -np.inf) for key, item in vectors.items()} | of_runs
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
     if judged_by is not None:
@@ -164,7 +157,8 @@ def compare_scores(
     documents = Documents.checked(X, queries=queries, **data)
     _check_measures(decisive, documents)
     cube = np.array([[vectors[key]] for key in scores])
-    parts = {"test": QueryValues.of_scores(measures, [(1, documents, cube)])}
+    folds = np.ones(queries.n_documents, np.int64)
+    parts = {"test": QueryValues.of_scores(measures, documents, folds, cube)}
     unknown = np.full((len(scores), 1, 1), np.nan)
     names = list(map(str, measures))
     return Comparison(name, list(scores), [0], names, parts, unknown, unknown, baseline, difference)
@@ -295,13 +289,14 @@ def compare_rankers(
     for data in datasets:
         done = [result for fit, result in zip(fits, results, strict=True) if fit.data is data]
         shape = len(rankers), len(numbers), len(data.splits)
+        parts = [part for part in PARTS if any(part in fit.scores for fit in done)]
         comparisons.append(
             Comparison(
                 data.name,
                 list(rankers),
                 numbers,
                 list(map(str, resolved)),
-                _values_by_part(data, resolved, done, shape),
+                {part: _values(data, part, resolved, done, len(rankers)) for part in parts},
                 np.array([fit.rounds for fit in done], np.float64).reshape(shape),
                 np.array([fit.cpu_seconds for fit in done]).reshape(shape),
                 baseline,
@@ -311,22 +306,15 @@ def compare_rankers(
     return comparisons
 
 
-def _values_by_part(
-    data: Dataset,
-    measures: Sequence[Measure],
-    fits: Sequence[FitScores],
-    shape: tuple[int, int, int],
-) -> dict[str, QueryValues]:
+def _values(
+    data: Dataset, part: str, measures: Sequence[Measure], fits: Sequence[FitScores], n_rankers: int
+) -> QueryValues:
     """Return the values of all fits, which are in the order of rankers, seeds and folds."""
-    n_rankers, n_seeds, n_folds = shape
-    folds: dict[str, list[Any]] = {part: [] for part in PARTS}
-    for number, part, rows in data.judged_parts():
-        scores = np.array([fit.scores[part] for fit in fits[number - 1 :: n_folds]])
-        cube = scores.reshape(n_rankers, n_seeds, -1)
-        folds[part].append((number, data.rows(rows), cube))
-    return {
-        part: QueryValues.of_scores(measures, of_part) for part, of_part in folds.items() if of_part
-    }
+    rows = [getattr(fold, part) for fold in data.splits]
+    folds = np.repeat(np.arange(1, len(rows) + 1), list(map(len, rows)))
+    scores = np.concatenate([fit.scores[part] for fit in fits if part in fit.scores])
+    cube = scores.reshape(n_rankers, -1, len(folds))
+    return QueryValues.of_scores(measures, data.rows(*rows), folds, cube)
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
@@ -358,9 +346,10 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
     if not datasets or not all(isinstance(data, Dataset) for data in datasets):
         raise ArgumentError("datasets", "must be a list of at least one Dataset", quoted(datasets))
     for data in datasets:
-        for number, part, rows in data.judged_parts():
-            with found_in(f"{data.name}, {part} of fold {number}: "):
-                _check_measures(measures, data.rows(rows))
+        for (number, fold), part in product(enumerate(data.splits, 1), PARTS):
+            if len(rows := getattr(fold, part)):
+                with found_in(f"{data.name}, {part} of fold {number}: "):
+                    _check_measures(measures, data.rows(rows))
     refuse_twice("datasets", [data.name for data in datasets])
 
 

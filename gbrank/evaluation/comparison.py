@@ -44,79 +44,34 @@ class QueryValues:
         places: dict[Any, int] = {}
         index = [places.setdefault(query, len(places)) for query in self.queries]
         cube = self.values[measure]
-        total = np.zeros((len(places), *cube.shape[:2]))
-        np.add.at(total, np.array(index), np.moveaxis(cube, 2, 0))
-        return np.ascontiguousarray(np.moveaxis(total, 0, 2)) / np.bincount(index)
-
-    @property
-    def judged(self) -> NDArray[np.bool_] | None:
-        """Which queries people have judged; None without a judge."""
-        return self.by_query(PEOPLE)[0, 0] > 0 if PEOPLE in self.values else None
+        total = np.zeros((*cube.shape[:2], len(places)))
+        np.add.at(total, (..., index), cube)
+        return total / np.bincount(index)
 
     @classmethod
     def of_scores(
-        cls, measures: Sequence[Measure], folds: Sequence[tuple[int, Documents, Cube]]
+        cls, measures: Sequence[Measure], documents: Documents, folds: Positions, scores: Cube
     ) -> QueryValues:
-        """Return the values of scores: a fold is its number, its documents and their scores.
+        """Return the values of scores, of shape (n_rankers, n_seeds, n_documents).
 
-        Scores have shape (n_rankers, n_seeds, n_documents).
+        `folds` has the fold of each document.
         """
-        parts = [_values(measures, documents, scores) for _, documents, scores in folds]
-        sizes = [documents.queries.n_queries for _, documents, _ in folds]
-        return cls(
-            [query for _, documents, _ in folds for query in as_list(documents.queries.ids)],
-            np.repeat([number for number, _, _ in folds], sizes),
-            {name: np.concatenate([part[name] for part in parts], axis=2) for name in parts[0]},
-        )
 
+        def cube(measure: Measure) -> Cube:
+            return np.apply_along_axis(bind_to_rows(measure, documents).per_query, 2, scores)
 
-def _values(measures: Sequence[Measure], documents: Documents, scores: Cube) -> dict[str, Cube]:
-    """Return the value of each query by each measure, named as in `QueryValues`."""
-    n_queries = documents.queries.n_queries
-
-    def cube(measure: Measure) -> Cube:
-        bound = bind_to_rows(measure, documents)
-        return np.array([[bound.per_query(vector) for vector in seeds] for seeds in scores])
-
-    if JUDGE not in documents.labels:
-        return {str(measure): cube(measure) for measure in measures}
-    judged = queries_of_people(documents)
-    shape, values = (*scores.shape[:2], n_queries), dict[str, Cube]()
-    for measure in map(of_y, measures):
-        people = cube(replace(measure, label=PEOPLE)) if judged.any() else np.full(shape, np.nan)
-        judge = cube(replace(measure, label=JUDGE))
-        values |= {str(measure): people, f"{measure}[{JUDGE}]": judge}
-    return values | {PEOPLE: np.broadcast_to(judged.astype(np.float64), shape)}
-
-
-def figures(
-    scores: QueryValues, measure: str, reference: int, asked: float
-) -> dict[str, NDArray[Any]]:
-    """Return counts, means and tests, named as in `Row`; each has a number for every ranker."""
-    every = scores.by_query(measure)
-    cube = every[:, :, ~np.isnan(every).any(axis=(0, 1))]
-    if scores.judged is None:
-        tests = compared(cube.mean(axis=1), reference)
-    else:
-        judge = scores.by_query(f"{measure}[{JUDGE}]").mean(axis=1)
-        people = JudgedValues(every.mean(axis=1), judge, scores.judged)
-        tests = compared_with_judge(people, reference)
-    n_rankers, n_seeds, n_queries = cube.shape
-    deviation = np.full(n_rankers, np.nan)
-    if n_seeds > 1 and n_queries:
-        deviation = cube.mean(axis=2).std(axis=1, ddof=1)
-    smallest, needed = tests.power(n_queries, asked)
-    return {
-        "n_queries": np.full(n_rankers, n_queries),
-        "n_skipped": np.full(n_rankers, every.shape[2] - n_queries),
-        **tests.means._asdict(),
-        "seed_deviation": deviation,
-        "p_randomisation": holm(tests.p_randomisation),
-        "p_t": holm(tests.p_t),
-        "smallest": smallest,
-        "n_needed": needed,
-        "n_worth": tests.worth,
-    }
+        if JUDGE in documents.labels:
+            judged = queries_of_people(documents)
+            nothing = np.full((*scores.shape[:2], len(judged)), np.nan)
+            values = {PEOPLE: np.broadcast_to(judged.astype(np.float64), nothing.shape)}
+            for measure in map(of_y, measures):
+                people = replace(measure, label=PEOPLE)
+                values[str(measure)] = cube(people) if judged.any() else nothing
+                values[f"{measure}[{JUDGE}]"] = cube(replace(measure, label=JUDGE))
+        else:
+            values = {str(measure): cube(measure) for measure in measures}
+        queries = documents.queries
+        return cls(as_list(queries.ids), queries.one_each(folds, "folds"), values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,17 +126,38 @@ class Comparison:
         }
 
     def _rows(self, scores: QueryValues, measure: str) -> list[Row]:
-        columns = figures(scores, measure, self.rankers.index(self.baseline), self.asked)
-        for name, cost in (("rounds", self.rounds), ("cpu_seconds", self.cpu_seconds)):
-            columns[name] = cost.reshape(len(self.rankers), -1).mean(axis=1)
+        """Return counts, means and tests of each ranker."""
+        reference = self.rankers.index(self.baseline)
+        every = scores.by_query(measure)
+        cube = every[:, :, ~np.isnan(every).any(axis=(0, 1))]
+        n_rankers, n_seeds, n_queries = cube.shape
+        if PEOPLE in scores.values:
+            judge = scores.by_query(f"{measure}[{JUDGE}]").mean(axis=1)
+            judged = scores.by_query(PEOPLE)[0, 0] > 0
+            tests = compared_with_judge(JudgedValues(every.mean(axis=1), judge, judged), reference)
+        else:
+            tests = compared(cube.mean(axis=1), reference)
+        deviation = np.nan
+        if n_seeds > 1 and n_queries:
+            deviation = cube.mean(axis=2).std(axis=1, ddof=1)
+        smallest, needed = tests.power(n_queries, self.asked)
+        columns = {
+            "n_queries": n_queries,
+            "n_skipped": every.shape[2] - n_queries,
+            **tests.means._asdict(),
+            "seed_deviation": deviation,
+            "p_randomisation": holm(tests.p_randomisation),
+            "p_t": holm(tests.p_t),
+            "rounds": self.rounds.reshape(n_rankers, -1).mean(axis=1),
+            "cpu_seconds": self.cpu_seconds.reshape(n_rankers, -1).mean(axis=1),
+            "smallest": smallest,
+            "n_needed": needed,
+            "n_worth": tests.worth,
+        }
+        lists = [np.broadcast_to(column, n_rankers).tolist() for column in columns.values()]
         return [
-            Row(
-                self.data,
-                measure,
-                ranker,
-                **{name: column[i].item() for name, column in columns.items()},
-            )
-            for i, ranker in enumerate(self.rankers)
+            Row(self.data, measure, ranker, **dict(zip(columns, numbers, strict=True)))
+            for ranker, *numbers in zip(self.rankers, *lists, strict=True)
         ]
 
     def blocks(self, part: str = "test") -> list[list[Row]]:

@@ -1,8 +1,5 @@
 """Data sets and their folds: which queries are trained on, validated on, and tested on."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -92,9 +89,10 @@ class Dataset:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
         self.queries = Queries.resolve(X.shape[0], qid)
-        self.docid, self.judged = docid, judged_by is not None
+        self.docid, self.only_to_judge = docid, set[str]()  # labels that nothing is trained on
         warn_of_repeats(docid, self.queries)
         if judged_by is not None:
+            self.only_to_judge = {PEOPLE, JUDGE}
             both = with_judge(y, judged_by, self.queries, columns.pop("labels", None))
             y, columns["labels"] = both["y"], both["labels"]
         self.name = name
@@ -139,26 +137,13 @@ class Dataset:
         )
         return train, valid, test
 
-    def rows(self, chosen: Positions) -> Documents:
-        """Return some rows, with the features as they were given."""
-        queries = Queries.from_qid(self.qid[chosen])
-        first = chosen[queries.order[queries.offsets[:-1]]]  # row of each query
-        return self.documents.take(chosen, queries, self.queries.index[first])
-
-    def judged_parts(self) -> Iterator[tuple[int, str, Positions]]:
-        """Yield the rows to validate and to test on, with the number and part of their fold."""
-        for number, fold in enumerate(self.splits, 1):
-            for part, rows in (("valid", fold.valid), ("test", fold.test)):
-                if len(rows):
-                    yield number, part, rows
-
-    def to_train_on(self, rows: Documents) -> Documents:
-        """Return rows without the labels that are there only to judge by."""
-        if not self.judged:
-            return rows
-        judges = {PEOPLE, JUDGE}
-        labels = {name: rows.labels[name] for name in rows.labels if name not in judges}
-        return replace(rows, labels=labels)
+    def rows(self, *parts: Positions) -> Documents:
+        """Return the rows of parts, whose queries are apart, with features as they were given."""
+        rows, n_queries = np.concatenate(parts), self.queries.n_queries
+        part = np.repeat(np.arange(len(parts)), list(map(len, parts)))
+        queries = Queries.from_qid(part * n_queries + self.queries.index[rows])
+        numbers = queries.ids % n_queries
+        return self.documents.take(rows, replace(queries, ids=self.queries.ids[numbers]), numbers)
 
     def _splits(self, folds: Any) -> list[Fold]:
         """Return the folds that a number, a splitter or rows give, checked."""

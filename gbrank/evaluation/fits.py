@@ -1,7 +1,5 @@
 """Fits of a comparison: a ranker, trained on one fold from one seed, and judged."""
 
-from __future__ import annotations
-
 import signal
 import time
 import warnings
@@ -134,7 +132,10 @@ def fit_on_rows(
     ranker: Any, data: Dataset, train: Documents, valid: Sequence[Documents] = ()
 ) -> Any:
     """Train a ranker on rows of a data set."""
-    parts = [data.to_train_on(rows) for rows in (train, *valid)]
+    parts = []
+    for rows in (train, *valid):
+        labels = {k: values for k, values in rows.labels.items() if k not in data.only_to_judge}
+        parts.append(replace(rows, labels=labels))
     if not isinstance(ranker, BaseRanker):
         # As other libraries want them.
         parts = [replace(rows, X=own_columns(ranker, rows.X)).grouped() for rows in parts]

@@ -1,11 +1,8 @@
 """Scores of models of any library and their files, of columns, arrays and runs; their scorer."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +16,9 @@ from gbrank.common.checks import check_scores, queries_needed, quoted
 from gbrank.common.on_use import needed
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
-from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.datasets.text_files import StrPath, read_bytes
-from gbrank.datasets.trec import (
-    DocumentKey,
-    parse_run,
-    pooled,
-    read_qrels,
-    trec_ranks,
-    warn_of_queries,
-)
+from gbrank.datasets.trec import Run, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
@@ -100,7 +89,7 @@ def scores_from(
     queries = Queries.resolve(n, qid, group)
     scores = opened(source, X)
     if isinstance(scores, Run):
-        return scores.of(queries, docid)
+        return scores_of_run(scores, queries, docid)
     return check_scores(predicted(scores, X, qid, group), n)
 
 
@@ -131,53 +120,23 @@ def opened(source: Any, X: Any = None) -> Any:
     return as_pretrained(source)
 
 
-class Run:
-    """The scores of a TREC run, by query and name of a document."""
-
-    def __init__(self, path: Path, content: bytes) -> None:
-        self.path = path
-        self.scores, self.qid, self.documents = parse_run(path, content)
-        self.queries = list(dict.fromkeys(self.qid))
-
-    def of(self, queries: Queries, docid: Any) -> Vector:
-        """Return the score of each row; rows that the run lacks come last in their query."""
-        names = self.document_names(docid, queries)
-        topics = places_among(as_list(queries.ids), self.queries)
-        if absent := [query for query, places in enumerate(topics) if len(places) != 1]:
-            demand = f"must hold all queries of the rows; {self.path} lacks {len(absent)}"
-            raise ArgumentError("run", demand, quoted(str(queries.ids[absent[0]])))
-        called = [self.queries[topic] for (topic,) in topics]
-        pairs = [(called[query], name) for query, name in zip(queries.index, names, strict=True)]
-        lines = list(zip(self.qid, self.documents, strict=True))
-        places = places_among(pairs, lines, lambda pair: (pair[0], str(pair[1])))
-        scores = np.array([self.scores[place[0]] if place else -np.inf for place in places])
-        if np.isneginf(scores).all():
-            demand = f"must name documents of {self.path}"
-            raise ArgumentError("docid", demand, quoted(str(names[0])))
-        return ranked_last(scores, np.isneginf(scores))
-
-    def document_names(self, docid: Any, queries: Queries) -> list[Any]:
-        """Return what the documents of the rows are called."""
-        if docid is None:
-            demand = f"must name the documents of the rows for a TREC run, {self.path}"
-            raise ArgumentError("docid", demand, "None")
-        return document_names(docid, queries)
-
-    def retrieved(self, queries: Queries) -> tuple[list[DocumentKey], Vector]:
-        """Return the documents of these queries, each with its query's number, and their ranks."""
-        numbers: dict[str, int] = {}
-        ids = as_list(queries.ids)
-        for number, topics in enumerate(places_among(ids, self.queries)):
-            if len(topics) > 1:
-                demand = f"must have one topic for each query; {self.path} has {len(topics)} for"
-                raise ArgumentError("run", demand, quoted(str(ids[number])))
-            numbers |= {self.queries[topic]: number for topic in topics}
-        known = np.array([query in numbers for query in self.qid])
-        lacking = [ids[number] for number in {*range(len(ids))} - {*numbers.values()}]
-        warn_of_queries(self.path, self.qid, known, lacking, len(ids))
-        lines = compress(zip(self.qid, self.documents, strict=True), known)
-        ranks = trec_ranks(self.scores, self.qid, self.documents)[known]
-        return [(numbers[query], name) for query, name in lines], ranks
+def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
+    """Return the score of each row; rows that the run lacks come last in their query."""
+    names = run.names(docid, queries)
+    known = list(dict.fromkeys(run.qid))
+    topics = places_among(as_list(queries.ids), known)
+    if absent := [query for query, places in enumerate(topics) if len(places) != 1]:
+        demand = f"must hold all queries of the rows; {run.path} lacks {len(absent)}"
+        raise ArgumentError("run", demand, quoted(str(queries.ids[absent[0]])))
+    called = [known[topic] for (topic,) in topics]
+    pairs = [(called[query], name) for query, name in zip(queries.index, names, strict=True)]
+    lines = list(zip(run.qid, run.documents, strict=True))
+    places = places_among(pairs, lines, lambda pair: (pair[0], str(pair[1])))
+    scores = np.array([run.scores[place[0]] if place else -np.inf for place in places])
+    if np.isneginf(scores).all():
+        demand = f"must name documents of {run.path}"
+        raise ArgumentError("docid", demand, quoted(str(names[0])))
+    return ranked_last(scores, np.isneginf(scores))
 
 
 def own_columns(model: Any, X: Any) -> Any:
@@ -214,7 +173,7 @@ def _read(path: Path) -> Any:
         except catboost.CatBoostError as error:
             raise ValueError(f"{path}: not a whole CatBoost model: {error}") from None
     model = pretrained_of_file(path, content)
-    return Run(path, content) if model is None else model
+    return Run(path, *parse_run(path, content)) if model is None else model
 
 
 def read_judgements(qrels: StrPath, judged_by: Any) -> tuple[Vector, Any, Any, Vector | None]:
@@ -238,28 +197,6 @@ def _labels(qrels: StrPath) -> dict[tuple[str, str], float]:
     """Return the label of each document of a query."""
     labels, qid, docid = read_qrels(qrels)
     return dict(zip(zip(qid, docid, strict=True), np.maximum(labels, 0).tolist(), strict=True))
-
-
-def add_retrieved(
-    queries: Queries, runs: Mapping[str, Run], docid: Any
-) -> tuple[Queries, Callable[..., Vector], dict[str, Vector]]:
-    """Add rows, behind the others, for documents that only runs have.
-
-    Returns all queries; a function that makes a column as long, by NaN in queries where it has NaN,
-    else by 0 or another number; and the scores of the runs, minus the ranks that trec_eval gives.
-    """
-    names = next(iter(runs.values())).document_names(docid, queries)
-    documents = list(zip(queries.index.tolist(), map(str, names), strict=True))
-    every, scores = pooled(documents, [run.retrieved(queries) for run in runs.values()])
-    extra = np.array([query for query, _ in every[len(documents) :]], np.int64)
-
-    def extended(column: Any, fill: float = 0.0) -> Vector:
-        values, filled = np.asarray(column, np.float64), np.full(queries.n_queries, fill)
-        filled[queries.index[np.isnan(values)]] = np.nan
-        return np.append(values, filled[extra])
-
-    all_queries = Queries.from_qid(queries.ids[np.append(queries.index, extra)])
-    return all_queries, extended, dict(zip(runs, scores, strict=True))
 
 
 @dataclass(frozen=True)
