@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from traceback import walk_stack
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_watch import RoundGradients, Watch
-from gbrank.boosters.stages import Progress, Stage, stages_of
+from gbrank.boosters.stages import stages_of
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_choice, check_finite, check_number, check_vector
@@ -53,47 +53,33 @@ class Parts(NamedTuple):
         return Queries.resolve(len(np.asarray(self.labels)), group=self.group)
 
 
-class PerDataset(Generic[T]):
-    """A cache of one value per data set, made anew if its content changes, dropped with it."""
-
-    def __init__(self) -> None:
-        self._made: dict[int, tuple[weakref.ref[Any], Parts, T]] = {}
+class PerDataset(dict[int, tuple[list[Any], T]]):
+    """A value per data set, made anew if its content changes, dropped with it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PerDataset, ()  # its values belong to this process's data sets
 
-    def get(self, owner: object, parts: Parts, make: Callable[[Parts], T]) -> T:
+    def of(self, owner: object, parts: Parts, make: Callable[[Parts], T]) -> T:
         """Return ``make(parts)`` for a data set that consists of these arrays."""
-        key = id(owner)
-        cached = self._made.get(key)
-        if cached and cached[0]() is owner and all(map(np.array_equal, cached[1], parts)):
-            return cached[2]
-        value = make(parts)
-        copies = Parts._make(None if part is None else np.array(part) for part in parts)
-        reference = weakref.ref(owner, lambda _: self._made.pop(key, None))
-        self._made[key] = (reference, copies, value)
-        return value
+        key, content = id(owner), [None if part is None else np.array(part) for part in parts]
+        if key not in self:
+            weakref.finalize(owner, self.pop, key, None)
+        if key not in self or not all(map(np.array_equal, self[key][0], content)):
+            self[key] = content, make(parts)
+        return self[key][1]
 
 
-def _callbacks_of(module: str, name: str) -> list[Any]:
-    """Return the callbacks of a booster's training that is calling us: a local variable of it."""
-    for frame, _ in walk_stack(sys._getframe(1)):
-        if frame.f_globals.get("__name__") == module and name in frame.f_locals:
-            return list(frame.f_locals[name])
-    return []
+def callers(name: str, kind: type[T]) -> T | None:
+    """Return the nearest local variable of this name and class, of all that are calling us.
 
-
-def caller(kind: type[T]) -> T | None:
-    """Return the object of a class whose method is calling us, however indirectly.
-
-    Boosters do not tell a custom objective which round it is, but the calling booster knows. A
-    count of calls would be wrong in cross-validation, on continuation from a model, and when a
-    data set is used again.
+    Boosters do not tell a custom objective which round it is, but the calling booster, a method's
+    `self`, knows. A count of calls would be wrong in cross-validation, on continuation from a
+    model, and when a data set is used again.
     """
     for frame, _ in walk_stack(sys._getframe(1)):
-        owner = frame.f_locals.get("self") if "self" in frame.f_code.co_varnames else None
-        if isinstance(owner, kind):
-            return owner
+        value = frame.f_locals.get(name) if name in frame.f_code.co_varnames else None
+        if isinstance(value, kind):
+            return value
     return None
 
 
@@ -116,8 +102,8 @@ class GradientHook:
     ) -> None:
         self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
         self.objective = get_objective(objective)
-        self._stages_after = partial(stages_of, self.objective, sigma, rounds, start)
-        self.stages = self._stages_after()
+        self.stages_after = partial(stages_of, self.objective, sigma, rounds, start)
+        self.stages = self.stages_after()
         self.n_jobs = n_jobs
         self.watch = watch
         self.gradients: RoundGradients | None = None  # of the last round, where a fit watches
@@ -135,10 +121,6 @@ class GradientHook:
         n_rounds = 1 + max(self.sigma_of_round, default=-1)
         return np.array([self.sigma_of_round.get(round, np.nan) for round in range(n_rounds)])
 
-    def go_on_from(self, before: Progress | None) -> None:
-        """Continue the schedule of another model, given how far that came."""
-        self.stages = self._stages_after(before)
-
     def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels; weights and others are columns."""
         return [
@@ -151,33 +133,32 @@ class GradientHook:
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a round, for a data set of the booster's."""
         if round == 0:  # an earlier training may have ended the start early
-            self.stages = self._stages_after()
+            self.stages = self.stages_after()
             self.sigma_of_round.clear()
-        return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
+        stage, *more = self.stages
+        if round is None and (
+            more or stage.objective.facts.annealed or stage.sigma(1) != stage.sigma(0)
+        ):
+            raise ValueError(
+                "the round is not known outside the booster's training, and sigma or the objective "
+                "depends on it: use the hook's method at_round."
+            )
+        return self.derivatives(self._bound.of(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
         labels, _, by_document, by_query = parts
         return self.bind(labels, parts.queries, sample_weight=by_document, query_weight=by_query)
 
-    def warn_of_stopping(
-        self, round: int, training: tuple[str, str], patience_of: Callable[[Any], int]
-    ) -> None:
-        """Warn once that a booster's own early stopping may end training in the start.
-
-        `training` are the module that trains and its variable of callbacks, among which those of
-        early stopping have a patience.
-        """
-        if self._warned or round >= self.begin:
-            return
-        patience = [*filter(None, map(patience_of, _callbacks_of(*training)))]
-        if not patience:
+    def warn_of_stopping(self, round: int, patience: int) -> None:
+        """Warn once that a booster's own early stopping may end training in the start."""
+        if patience <= 0 or round >= self.begin or self._warned:
             return
         self._warned = True
         first, main = self.stages
         warn_user(
             f"early stopping may leave a model of {first.title} alone: {main.title} trains "
             f"{first.title} for {main.begin} rounds. Use the hook's: "
-            f"callbacks=[hook.early_stopping({patience[0]})]."
+            f"callbacks=[hook.early_stopping({patience})]."
         )
 
     def warn_of_start_alone(self, done: int, best: int) -> None:
@@ -217,70 +198,80 @@ class GradientHook:
         scale would be a factor on the learning rate. Objectives that begin with another one take
         steps of about sigma; a schedule in spreads lengthens them (see `step_factor`).
         """
-        index = self._index(round)
-        stage, objective = self.stages[index], self.stages[index].objective
-        sigma, lengthening = self._sigma_and_lengthening(
-            stage, bound[index].queries, scores, round or 0
-        )
+        number = round or 0
+        index = sum(number >= stage.begin for stage in self.stages[1:])
+        stage, part = self.stages[index], bound[index]
+        facts, queries = stage.objective.facts, part.queries
+        sigma, lengthening = stage.sigma(number), 1.0
+        if unit_of(stage.schedule) == "spread":
+            seen = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
+            if facts.start != "none" and self.curvature == "own":
+                lengthening = step_factor(sigma, queries, facts.sigma_unit)
+            sigma *= unit_width(seen, queries, facts.sigma_unit)
         if round is not None:
             self.sigma_of_round[round] = sigma
         where = f"round {'unknown' if round is None else round} of {stage.name}: "
         with found_in(where, traced=True):
-            gradient, curvature = bound[index].gradients(scores, sigma, (round or 0) - stage.begin)
-            if round == 0 and objective.facts.needs_start:
-                _check_differ(np.asarray(scores), bound[index].queries)
+            gradient, curvature = part.gradients(scores, sigma, number - stage.begin)
+            if round == 0 and facts.needs_start:
+                _check_differ(np.asarray(scores), queries)
             gradient *= lengthening
-            if self.curvature == "unit":
-                drawn = objective.facts.draws_documents
-                curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)
-                gradient /= bound[index].mean_weight
-            count = len(curvature)
-            if left_out is not None:
-                gradient[left_out] = 0.0
-                curvature[left_out] = 0.0
-                count -= int(left_out.sum())
-            _check_any(gradient, curvature, bound[index], first=round == 0)
-            rescaled = objective.rescaled and self.curvature == "own"
-            if rescaled:
-                rescale_to_unit_mean(gradient, curvature, count)
-            _check_size(gradient, curvature, self._advice(objective, sigma))
+            with np.errstate(over="ignore"):  # of sums, which are checked
+                smallest = self._scale(gradient, curvature, part, left_out, sigma, round == 0)
             if self.watch is not None and round is not None:
                 s, g, h = map(np.array, (scores, gradient, curvature))
-                queries = bound[index].queries
                 self.watch(RoundGradients(round, stage.name, sigma, s, g, h, queries))
-            _round(gradient, curvature, SMALLEST_SINGLE if rescaled else 0.0)
+            # Boosters add in an order of their own. What has a gradient keeps some curvature.
+            _, unit = round_to_exact_sums(gradient, curvature)
+            np.maximum(curvature, np.where(gradient == 0.0, smallest, unit), out=curvature)
         return gradient, curvature
 
-    def _advice(self, objective: Objective, sigma: float) -> str:
-        """Return what to do where gradients are too large."""
-        side = "above" if self.curvature == "unit" else "far below"
-        has_sigma = objective.facts.sigma_unit != "none"
-        return f" Choose a sigma {side} {sigma:.3g}." if has_sigma else ""
+    def _scale(
+        self,
+        gradient: Vector,
+        curvature: Vector,
+        part: BoundObjective,
+        left_out: Mask | None,
+        sigma: float,
+        first: bool,
+    ) -> float:
+        """Bring both, in place, into the booster's scale; return the smallest curvature in it.
 
-    def _index(self, round: int | None) -> int:
-        """Return the place of a round's stage; if the round is unknown, it must not matter."""
-        if round is not None:
-            return sum(round >= stage.begin for stage in self.stages[1:])
-        first = self.stages[0]
-        annealed = first.objective.facts.annealed or first.sigma(1) != first.sigma(0)
-        if len(self.stages) > 1 or annealed:
+        Gradients that underflowed become 0, which is refused in the first round.
+        """
+        count, objective = len(curvature), part.objective
+        if self.curvature == "unit":
+            drawn = objective.facts.draws_documents
+            curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)
+            gradient /= part.mean_weight
+        if left_out is not None:
+            gradient[left_out] = curvature[left_out] = 0.0
+            count -= int(left_out.sum())
+        learns = all_any(largest_size(gradient) > SMALLEST_GRADIENT)
+        if not learns:
+            gradient[:] = 0.0
+            if first:
+                raise nothing_to_learn(part.queries)
+        infinite = all_any(not np.isfinite(curvature.sum()))
+        if infinite or (learns and not all_any(curvature.max(initial=0.0) > SMALLEST_CURVATURE)):
             raise ValueError(
-                "the round is not known outside the booster's training, and sigma or the objective "
-                "depends on it: use the hook's method at_round."
+                "the curvature must be positive for some document, and have a finite sum. Return "
+                "ones for plain gradient steps."
             )
-        return 0
-
-    def _sigma_and_lengthening(
-        self, stage: Stage, queries: Queries, scores: ArrayLike, round: int
-    ) -> tuple[float, float]:
-        """Return sigma in units of the score, and the factor on the length of steps."""
-        sigma, unit = stage.sigma(round), stage.objective.facts.sigma_unit
-        if unit_of(stage.schedule) != "spread":
-            return sigma, 1.0
-        scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
-        longer = stage.objective.facts.start != "none" and self.curvature == "own"
-        lengthening = step_factor(sigma, queries, unit) if longer else 1.0
-        return sigma * unit_width(scores, queries, unit), lengthening
+        rescaled = objective.rescaled and self.curvature == "own"
+        if rescaled:
+            mean = order_free_mean(curvature, count)
+            gradient /= mean
+            curvature /= mean
+        size = all_sum(max(np.abs(gradient).sum(), curvature.sum()))
+        if not size <= LARGEST_SUM:
+            side = "above" if self.curvature == "unit" else "far below"
+            has_sigma = objective.facts.sigma_unit != "none"
+            raise ValueError(
+                f"gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no splits, got "
+                f"{size:.3g}.{f' Choose a sigma {side} {sigma:.3g}.' if has_sigma else ''}"
+            )
+        return SMALLEST_SINGLE if rescaled else 0.0
 
 
 def _check_differ(scores: Vector, queries: Queries) -> None:
@@ -292,46 +283,6 @@ def _check_differ(scores: Vector, queries: Queries) -> None:
         )
 
 
-def _check_any(gradient: Vector, curvature: Vector, bound: BoundObjective, first: bool) -> None:
-    """Set gradients that underflowed to 0; refuse that in the first round, and no curvature."""
-    any_gradient = all_any(largest_size(gradient) > SMALLEST_GRADIENT)
-    if not any_gradient:
-        gradient[:] = 0.0
-    if first and not any_gradient:
-        raise nothing_to_learn(bound.queries)
-    infinite = all_any(not np.isfinite(_sum_of(curvature)))
-    if infinite or (any_gradient and not all_any(curvature.max(initial=0.0) > SMALLEST_CURVATURE)):
-        raise ValueError(
-            "the curvature must be positive for some document, and have a finite sum. Return ones "
-            "for plain gradient steps."
-        )
-
-
-def _sum_of(values: Vector) -> float:
-    """Return the sum, which may be infinite."""
-    with np.errstate(over="ignore"):
-        return float(values.sum())
-
-
-def _check_size(gradient: Vector, curvature: Vector, advice: str) -> None:
-    """Refuse gradients whose sum boosters could not square."""
-    size = all_sum(max(_sum_of(np.abs(gradient)), _sum_of(curvature)))
-    if not size <= LARGEST_SUM:
-        raise ValueError(
-            f"gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no splits, got "
-            f"{size:.3g}.{advice}"
-        )
-
-
-def _round(gradient: Vector, curvature: Vector, smallest: float) -> None:
-    """Round both, in place, so that boosters' sums lose no bit; they add in an order of their own.
-
-    A document with a gradient keeps some curvature, any other the `smallest`.
-    """
-    _, unit = round_to_exact_sums(gradient, curvature)
-    np.maximum(curvature, np.where(gradient == 0.0, smallest, unit), out=curvature)
-
-
 class MeasureHook:
     """Measures as custom metrics: the part that is the same for all boosters."""
 
@@ -341,7 +292,7 @@ class MeasureHook:
 
     def of_data(self, owner: object, parts: Parts, scores: ArrayLike) -> list[tuple[str, float]]:
         """Return name and value of each measure, for a data set of the booster's."""
-        bound, weights = self._bound.get(owner, parts, self._bind)
+        bound, weights = self._bound.of(owner, parts, self._bind)
         return [(str(item.measure), item.mean(scores, weights)) for item in bound]
 
     def _bind(self, parts: Parts) -> tuple[list[BoundMeasure], Vector | None]:
@@ -378,10 +329,3 @@ class StagedStopping:
             of_start = f"{first} of {starts[0].title}, then " if starts else ""
             of_main = f"{best - first} of {main.title}"
             print(f"The model keeps {best} of {done} rounds: {of_start}{of_main}.")
-
-
-def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
-    """Divide both, in place, by the mean curvature over all workers; `count` documents are here."""
-    mean = order_free_mean(curvature, count)
-    gradient /= mean
-    curvature /= mean

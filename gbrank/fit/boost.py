@@ -141,7 +141,7 @@ def hook_of(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list
         n_jobs=ranker.n_jobs,
     )
     if isinstance(ranker.init, BoostedRanker):
-        hook.go_on_from(ranker.init._fitted.progress)
+        hook.stages = hook.stages_after(ranker.init._fitted.progress)
     return hook, multipliers
 
 

@@ -1,7 +1,7 @@
 """What is nobody's promise: internals of numba and LightGBM, and frames above a booster's callback.
 
-Everything compiled stands on `engine/numba_internals.py`, and every schedule on `caller`. `.ci/run`
-runs these first, so that a new release that breaks one is named at once.
+Everything compiled stands on `engine/numba_internals.py`, and every schedule on `callers`.
+`.ci/run` runs these first, so that a new release that breaks one is named at once.
 """
 
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """LightGBM: custom objective, custom metrics. The only file that knows its signatures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +7,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, caller
+from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.common.arrays import Vector
 
 
@@ -70,7 +68,7 @@ class lightgbm_fobj(GradientHook):
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
         weight, group)`` by `LGBMRanker`; `group` are sizes of consecutive queries.
         """
-        booster = caller(lgb.Booster)
+        booster = callers("self", lgb.Booster)
         if booster is None:
             return self.at_round(None, first, second, weight, group)
         if booster.params.get("bagging_by_query") in (True, "true", "+"):
@@ -79,7 +77,9 @@ class lightgbm_fobj(GradientHook):
                 "first tree. GBRanker samples queries: subsample=, subsample_by='query'."
             )
         round = booster.current_iteration()
-        self.warn_of_stopping(round, ("lightgbm.engine", "callbacks_after_iter"), _patience)
+        callbacks = callers("callbacks_after_iter", list) or []
+        patience = [getattr(callback, "stopping_rounds", 0) for callback in callbacks]
+        self.warn_of_stopping(round, max(patience, default=0))
         return self.at_round(round, first, second, weight, group)
 
     def early_stopping(self, rounds: int, *, verbose: bool = True) -> Callable[[Any], None]:
@@ -129,19 +129,10 @@ class lightgbm_fobj(GradientHook):
         return self.of_data(*_arguments(first, second, weight, group), round)
 
 
-def _patience(callback: Any) -> int:
-    """Return the patience of LightGBM's own early stopping; 0 of other callbacks."""
-    return max(0, getattr(callback, "stopping_rounds", 0))
-
-
-class _EarlyStopping:
+class _EarlyStopping(StagedStopping):
     """A callback of LightGBM's; `order` is that of its own early stopping."""
 
     order, before_iteration = 30, False
-    _value: float
-
-    def __init__(self, hook: GradientHook, rounds: int, verbose: bool) -> None:
-        self._stages = StagedStopping(hook, rounds, verbose)
 
     def __call__(self, env: lgb.callback.CallbackEnv) -> None:
         """Raise LightGBM's exception where training ends."""
@@ -157,11 +148,11 @@ class _EarlyStopping:
         value = judged[0][2] if judged[0][3] else -judged[0][2]
         first = env.iteration == env.begin_iteration
         if first:
-            self._stages.end, self._value = None, value
+            self.end = None
         if first or value > self._value:
             self._best, self._value, self._results = done, value, results
-        if self._stages.ends(done, self._best) or done == env.end_iteration:
-            self._stages.say(done, self._best)
+        if self.ends(done, self._best) or done == env.end_iteration:
+            self.say(done, self._best)
             raise lgb.callback.EarlyStopException(self._best - 1, self._results)
 
 

@@ -1,14 +1,12 @@
 """XGBoost: custom objective, custom metrics. The only file that knows its signatures."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, caller
+from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.common.arrays import Vector
 
 
@@ -45,11 +43,13 @@ class xgboost_obj(GradientHook):
 
         The data have labels and qid or group. XGBoost allows one weight per query.
         """
-        booster = caller(xgb.Booster)
+        booster = callers("self", xgb.Booster)
         if booster is None:
             return self.at_round(None, scores, data)
         round = booster.num_boosted_rounds()
-        self.warn_of_stopping(round, ("xgboost.training", "callbacks"), _patience)
+        callbacks = callers("callbacks", list) or []
+        theirs = (each for each in callbacks if type(each) is xgb.callback.EarlyStopping)
+        self.warn_of_stopping(round, max((each.rounds for each in theirs), default=0))
         return self.at_round(round, scores, data)
 
     def early_stopping(
@@ -93,11 +93,6 @@ class xgboost_obj(GradientHook):
         gradient, curvature : ndarray, shape (n_documents,)
         """
         return self.of_data(data, _parts(data), scores, round)
-
-
-def _patience(callback: Any) -> int:
-    """Return the patience of XGBoost's own early stopping; 0 of other callbacks."""
-    return callback.rounds if type(callback) is xgb.callback.EarlyStopping else 0
 
 
 class _EarlyStopping(xgb.callback.EarlyStopping):
