@@ -257,6 +257,16 @@ class join(Schedule):
         return self.schedules[current](round - start, None if end is None else max(end - start, 1))
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a fit came in the schedule of its objective: `done` rounds of `rounds`."""
+
+    objective: str
+    schedule: str
+    done: int
+    rounds: int
+
+
 SCHEDULES: dict[str, Callable[..., Schedule]] = {
     kind.__name__: kind for kind in (constant, cosine, geometric, join, linear, staircase)
 }

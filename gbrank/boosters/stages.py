@@ -1,27 +1,12 @@
 """The stages of a fit: the objective that it begins with, if any, then its own."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from gbrank.common.checks import check_number
-from gbrank.schedules import Schedule, Sigma, as_schedule, check_schedule, sigma_at
-
-if TYPE_CHECKING:  # objectives are compiled code: who only loads a ranker need not wait for numba
-    from gbrank.objectives.objective import Objective
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a fit came in the schedule of its objective: `done` rounds of `rounds`."""
-
-    objective: str
-    schedule: str
-    done: int
-    rounds: int
+from gbrank.objectives.objective import Objective
+from gbrank.objectives.objective_registry import get_objective
+from gbrank.schedules import Curve, Progress, Schedule, Sigma, as_schedule, check_schedule, sigma_at
 
 
 @dataclass(frozen=True)
@@ -29,7 +14,7 @@ class Stage:
     """An objective and its schedule of sigma, from round `begin` on, for `rounds` rounds."""
 
     objective: Objective
-    schedule: Callable[[int, int | None], float]
+    schedule: Curve
     begin: int
     rounds: int | None
 
@@ -75,8 +60,6 @@ def stages_of(
 
     After a fit `before` with the same schedule, there is one, which continues that schedule.
     """
-    from gbrank.objectives.objective_registry import get_objective
-
     check_number(rounds, "rounds", 1, integer=True, optional=True)
     schedule = as_schedule(objective.facts.sigma if sigma is None else sigma)
     if before is not None:
@@ -84,7 +67,7 @@ def stages_of(
         if main.progress(0) == before:
             return [main]
     first = objective.first_learned(get_objective)
-    if first is None or not start:
+    if first is None or not start or rounds == 1:
         return [Stage(objective, schedule, 0, rounds)]
     if rounds is None:
         raise ValueError(
@@ -93,6 +76,4 @@ def stages_of(
         )
     begin = rounds // 2
     main = Stage(objective, schedule, begin, rounds - begin)
-    if begin == 0:
-        return [main]
     return [Stage(first, as_schedule(first.facts.sigma), 0, begin), main]

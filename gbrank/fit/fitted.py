@@ -10,12 +10,12 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 
 from gbrank.boosters import Model
-from gbrank.boosters.stages import Progress
 from gbrank.clicks import PositionReport
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.fit.rounds import EvalsResult
+from gbrank.schedules import Progress
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")

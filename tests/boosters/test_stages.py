@@ -3,8 +3,8 @@
 import pytest
 
 from gbrank import get_objective
-from gbrank.boosters.stages import Progress, stages_of
-from gbrank.schedules import Schedule, constant, geometric, join, linear, staircase
+from gbrank.boosters.stages import stages_of
+from gbrank.schedules import Progress, Schedule, constant, geometric, join, linear, staircase
 
 
 def test_going_on() -> None:
