@@ -111,7 +111,7 @@ def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int
     return [*column_places(columns, argument, schema.names, schema.n_features)]
 
 
-def _signs(value: object, schema: Schema) -> list[int]:
+def _signs(value: object, schema: Schema) -> tuple[int, ...]:
     """Return a sign for each feature; a text is taken as the boosters take it."""
     signs, n, argument = value, schema.n_features, f"{SIGNS} in booster_params"
     if isinstance(signs, str):
@@ -129,7 +129,7 @@ def _signs(value: object, schema: Schema) -> list[int]:
             column = schema.names[place] if schema.names else place
             demand = "must be 0 for columns of categories, which have no order"
             raise ArgumentError(argument, demand, f"{listed[place]} for column {column!r}")
-    return [*map(int, listed)]
+    return (*map(int, listed),)  # XGBoost takes no list
 
 
 def _groups(value: object, schema: Schema) -> list[list[int]]:

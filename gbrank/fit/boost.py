@@ -99,7 +99,7 @@ def grow(
     judges = judges_of(ranker, train, valid, schema, stopping, training=training)
     refuse_training_data(multipliers, judges.place)
     positions = report_of_positions(train, ranker.position_model == "free")
-    trainer: Trainer = TRAINERS[ranker.booster](train, valid, schema, settings, saved.state)
+    trainer: Trainer = TRAINERS[ranker.booster]([train, *valid], schema, settings, saved.state)
     if positions is not None and train.position is not None:
         trust = np.where(ranker.position_model == "free", 1.0, positions.told)
         trainer = DebiasedTrainer(trainer, train.position, trust, rate, saved.state)

@@ -255,7 +255,7 @@ def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -
     schema = Schema.learn(features, categorical_feature=[1])
     params = binned(booster, 20, monkeypatch)
     settings = TreeSettings(0.5, 31, None, 1, 1.0, 1.0, False, 0.0, 0, 1, params)
-    trainer = TRAINERS[booster](rows, [], schema, settings, None)
+    trainer = TRAINERS[booster]([rows], schema, settings, None)
     for _ in range(5):
         trainer.step(lambda scores: (scores - target, np.ones(4000)))
     trained = trainer.train_scores()

@@ -107,12 +107,3 @@ def depends_on_threads(params: dict[str, Any]) -> list[str]:
     """Return the options with which LightGBM draws, or adds, by blocks of its threads."""
     rounding = params.get("use_quantized_grad", False)  # LightGBM's default beside it
     return OPTIONS.in_use("by_threads", {"stochastic_rounding": rounding} | params)
-
-
-def seeds_of_draws(params: dict[str, Any], settings: TreeSettings) -> dict[str, int]:
-    """Return the seeds of features and thresholds, to change in each round; none without draws."""
-    drawn = params["feature_fraction"] < 1 or params["extra_trees"]
-    drawn = drawn or "feature_fraction_bynode" in params
-    if OPTIONS.stateful(settings, params) or not drawn:
-        return {}
-    return {name: params.get(name, settings.seed) for name in SEEDS}

@@ -36,7 +36,7 @@ def bins_of_one_size(
     """
     if X.shape[1] > WIDE or "max_bin_by_feature" in params:
         return params, X
-    most = _integer(params, "max_bin", 255, 2)
+    most = whole_number(params, "max_bin", 255, 2)
     in_use = params.get("use_missing") is not False  # None stands for the default
     missing_are_above = in_use and not params.get("zero_as_missing")
     columns = X.tocsc() if sp.issparse(X) else X
@@ -52,8 +52,10 @@ def bins_of_one_size(
             continue
         missing = missing_are_above and len(column) > counts.sum()
         n_bins = _bins_of_one_size(values, counts, most)
-        above = _above(float(values[-1]), X.dtype)
-        if not missing and 3 <= len(values) <= n_bins < most and above is not None:
+        largest = float(values[-1])
+        with np.errstate(over="ignore"):
+            above = X.dtype.type(largest + max(abs(largest), 1))
+        if not missing and 3 <= len(values) <= n_bins < most and np.isfinite(above):
             row[place], extended, n_bins = above, True, n_bins + 1
         numbers[place] = min(max(n_bins + missing, 2), most)
     params = params | {"max_bin_by_feature": numbers.tolist()}
@@ -65,7 +67,7 @@ def bins_of_one_size(
 
 def smallest_bin(params: dict[str, Any]) -> int:
     """Return how many rows LightGBM wants in a bin."""
-    return _integer(params, "min_data_in_bin", 3, 1)
+    return whole_number(params, "min_data_in_bin", 3, 1)
 
 
 def _bins_of_one_size(values: Vector, counts: NDArray[np.int64], most: int) -> int:
@@ -85,13 +87,7 @@ def _bins_of_one_size(values: Vector, counts: NDArray[np.int64], most: int) -> i
     return 1 + both
 
 
-def _integer(params: dict[str, Any], name: str, default: int, low: int) -> int:
+def whole_number(params: dict[str, Any], name: str, default: int, low: int) -> int:
+    """Return a parameter that must be a whole number of at least `low`."""
     value = params.get(name, default)
     return int(check_number(value, f"{name} in booster_params", low, integer=True))
-
-
-def _above(value: float, dtype: np.dtype) -> float | None:
-    """Return a larger number, or None if there is none."""
-    with np.errstate(over="ignore"):
-        above = dtype.type(value + max(abs(value), 1))
-    return float(above) if np.isfinite(above) else None

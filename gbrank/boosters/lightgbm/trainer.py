@@ -1,6 +1,6 @@
 """Training with LightGBM."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,16 +19,15 @@ from gbrank.boosters.interface import (
 )
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
+    OPTIONS,
     SEEDS,
     depends_on_threads,
     network_params,
-    seeds_of_draws,
     tree_params,
 )
-from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
+from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin, whole_number
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel
 from gbrank.common.arrays import Single, Vector
-from gbrank.common.checks import check_number
 from gbrank.common.collective import BoosterError, all_gather, n_workers
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
@@ -58,16 +57,14 @@ class LightGBMTrainer:
 
     @interrupts_held()
     def __init__(
-        self,
-        train: Documents,
-        valid: list[Documents],
-        schema: Schema,
-        settings: TreeSettings,
-        state: State | None = None,
+        self, rows: Sequence[Documents], schema: Schema, settings: TreeSettings, state: State | None
     ) -> None:
         check_threads(settings.n_jobs)
         params = self.check(settings, schema)
-        self._seeds = seeds_of_draws(params, settings)
+        drawn = params["feature_fraction"] < 1 or "feature_fraction_bynode" in params
+        self._seeds: dict[str, int] = {}  # to change in each round
+        if not OPTIONS.stateful(settings, params) and (drawn or params["extra_trees"]):
+            self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
         self._first_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
         if params["num_threads"] < settings.n_jobs:
             warn_user(
@@ -78,27 +75,28 @@ class LightGBMTrainer:
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
             self._n_trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
-            train, *valid = (
-                replace(rows, init_score=np.frombuffer(state[f"scores_{i}"]))
-                for i, rows in enumerate([train, *valid])
-            )
+            scores = [np.frombuffer(state[f"scores_{i}"]) for i in range(len(rows))]
+            rows = [replace(part, init_score=of) for part, of in zip(rows, scores, strict=True)]
         with translated(REFUSED):
-            params, data = _training_data(train, params, schema)
+            params, data = _training_data(rows[0], params, schema)
             self._booster = lgb.Booster(params | network_params(), data)
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
-        for i, rows in enumerate(valid):
-            of_valid = _dataset(rows.X, params, schema, data, rows.init_score)
-            self._booster.add_valid(of_valid, f"valid_{i}")
+        for i, part in enumerate(rows[1:]):
+            scored = {"reference": data, "init_score": part.init_score}
+            self._booster.add_valid(_dataset(part.X, params, schema, **scored), f"valid_{i}")
         if state is not None:
             merge(self._booster, lgb.Booster(model_str=state["model"].decode()))
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
+        done = len(self._n_trees) - 1
 
         def fobj(scores: Vector, _: lgb.Dataset) -> tuple[Single, Single]:
-            # No earlier: in its first round, LightGBM itself resets parameters.
-            self._reseed(self.done)
+            if done and self._seeds:  # in its first round, LightGBM itself resets parameters
+                keys = np.arange(len(self._seeds), dtype=np.uint64)
+                noise = query_noise(keys, [*self._seeds.values()], done) >> np.uint64(34)
+                self._booster.reset_parameter(dict(zip(self._seeds, noise.tolist(), strict=True)))
             return single_precision(derivatives(scores))
 
         with translated("LightGBM could not grow a tree", BoosterError):
@@ -112,11 +110,6 @@ class LightGBMTrainer:
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
         return _capture(self._booster.eval_valid)
-
-    @property
-    def done(self) -> int:
-        """How many rounds have been trained."""
-        return len(self._n_trees) - 1
 
     def state(self) -> State:
         """Return the trees, and the scores, whose last bits the trees do not determine."""
@@ -140,14 +133,6 @@ class LightGBMTrainer:
         if n_workers() > 1:
             self._booster.free_network()
 
-    def _reseed(self, round: int) -> None:
-        """Make what a round draws depend on the seed and the round only."""
-        if round == 0 or not self._seeds:
-            return
-        keys = np.arange(len(self._seeds), dtype=np.uint64)
-        noise = query_noise(keys, list(self._seeds.values()), round) >> np.uint64(34)
-        self._booster.reset_parameter(dict(zip(self._seeds, noise.tolist(), strict=True)))
-
 
 def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     """Return the scores that LightGBM hands to a metric, one vector for each data set."""
@@ -169,8 +154,7 @@ def _training_data(
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.
     """
     X: Any = train.X
-    most = params.get("bin_construct_sample_cnt", BINNED_ROWS)
-    check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
+    most = whole_number(params, "bin_construct_sample_cnt", BINNED_ROWS, 1)
     if params["extra_trees"]:  # of more rows LightGBM itself would take a sample
         most = max(1, most - smallest_bin(params))
     sample = X
@@ -179,21 +163,10 @@ def _training_data(
     if params["extra_trees"]:
         params, sample = bins_of_one_size(sample, params, schema)
     bins = None if sample is X else _dataset(sample, params, schema)
-    return params, _dataset(X, params, schema, bins, train.init_score)
+    return params, _dataset(X, params, schema, reference=bins, init_score=train.init_score)
 
 
-def _dataset(
-    X: Features,
-    params: dict[str, Any],
-    schema: Schema,
-    reference: lgb.Dataset | None = None,
-    init_score: Vector | None = None,
-) -> lgb.Dataset:
-    return lgb.Dataset(
-        X,
-        reference=reference,
-        init_score=init_score,
-        feature_name=safe_names(schema) or "auto",
-        categorical_feature=schema.categorical or "auto",
-        params=params,
-    ).construct()
+def _dataset(X: Features, params: dict[str, Any], schema: Schema, **options: Any) -> lgb.Dataset:
+    names, categories = safe_names(schema) or "auto", schema.categorical or "auto"
+    options |= {"feature_name": names, "categorical_feature": categories, "params": params}
+    return lgb.Dataset(X, **options).construct()

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
 
-from gbrank.boosters.booster_params import SIGNS, Options, by_position
+from gbrank.boosters.booster_params import Options, by_position
 from gbrank.boosters.interface import GradientFunction, State, TreeSettings, single_precision
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
@@ -71,8 +72,6 @@ def _user_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
         user = OPTIONS.check(settings.params, params, known)
         user.pop("verbosity", None)
         user = by_position(user, schema)
-        if SIGNS in user:
-            user[SIGNS] = tuple(user[SIGNS])  # as XGBoost reads them
         booster.set_param(params | user)
         booster.save_config()
     return user
@@ -91,35 +90,31 @@ class XGBoostTrainer:
 
     @interrupts_held()
     def __init__(
-        self,
-        train: Documents,
-        valid: list[Documents],
-        schema: Schema,
-        settings: TreeSettings,
-        state: State | None = None,
+        self, rows: Sequence[Documents], schema: Schema, settings: TreeSettings, state: State | None
     ) -> None:
         params, user = _tree_params(settings), self.check(settings, schema)
-        kind = params["booster"]
         OPTIONS.stateful(settings, user)
+        dart = params["booster"] == "dart"
         self._seed_each_round = params["seed_per_iteration"]
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = _verbosity(settings)
-        self._train = training_matrix(train, schema, settings)
+        self._train = training_matrix(rows[0], schema, settings)
         self._valid = [
-            SparseScores(rows)
-            if sp.issparse(rows.X) and kind != "dart"
-            else as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
-            for rows in valid
+            SparseScores(part)
+            if sp.issparse(part.X) and not dart
+            else as_matrix(part.X, schema, settings.n_jobs, part.init_score)
+            for part in rows[1:]
         ]
+        model = None if state is None else bytearray(state["model"])
         with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
-            self._booster = xgb.Booster(params, [self._train])
-            if state is not None:
-                self._booster.load_model(bytearray(state["model"]))
-            self._booster.set_param(params | user)
-            _warn_of_no_gpu(self._booster, settings)
-        self._rate = settings.learning_rate
-        self._power = 0
-        self._fixed_scale = kind == "dart" or not user.keys().isdisjoint(OF_GRADIENTS)
+            self._booster = xgb.Booster(params, [self._train], model)
+            self._booster.set_param(user)
+            used = json.loads(self._booster.save_config())["learner"]["generic_param"]["device"]
+        device = settings.params.get("device") or "cpu"
+        if not used.startswith(device.replace("gpu", "cuda")):  # XGBoost itself would warn of it
+            warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on {used!r}.")
+        self._rate, self._power = settings.learning_rate, 0
+        self._fixed_scale = dart or not user.keys().isdisjoint(OF_GRADIENTS)
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
@@ -141,11 +136,6 @@ class XGBoostTrainer:
             data.by(self._booster) if isinstance(data, SparseScores) else self._scores(data)
             for data in self._valid
         ]
-
-    @property
-    def done(self) -> int:
-        """How many rounds have been trained."""
-        return int(self._booster.num_boosted_rounds())
 
     def state(self) -> State:
         """Return the trees, from which XGBoost computes the same scores again."""
@@ -181,11 +171,3 @@ class XGBoostTrainer:
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
-
-
-def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
-    """Warn that XGBoost trains on another device than it was asked for, as it would itself."""
-    device = settings.params.get("device") or "cpu"
-    used = json.loads(booster.save_config())["learner"]["generic_param"]["device"]
-    if not used.startswith(device.replace("gpu", "cuda")):
-        warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on {used!r}.")
