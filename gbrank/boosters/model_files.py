@@ -1,9 +1,9 @@
 """Model files that others wrote: read in a process of their own first, which a damaged one ends."""
 
-import hashlib
 import os
 import subprocess
 import sys
+from functools import lru_cache
 
 from gbrank.boosters import MODELS, Model
 
@@ -22,22 +22,17 @@ X = np.random.default_rng(0).normal(0, 10, (n_rows, model.n_features))
 X[::3] = np.nan
 model.predict_native(X)
 """
-_faults: dict[bytes, str] = {}  # of files that have been read, by their digests; "" if whole
 
 
 def read_model_file(booster: str, content: bytes) -> Model:
     """Return the model of a file; refuse one that was cut or edited, as far as seen."""
-    digest = hashlib.sha256(content).digest()
-    if digest not in _faults:
-        _faults[digest] = _fault(booster, content)
-    if _faults[digest]:
-        raise ValueError(
-            f"expected a whole {TITLES[booster]} model, got one that was cut or edited: "
-            f"{_faults[digest]}"
-        )
+    if fault := _fault(booster, content):
+        title = TITLES[booster]
+        raise ValueError(f"expected a whole {title} model, got one that was cut or edited: {fault}")
     return MODELS[booster].load(content)
 
 
+@lru_cache(maxsize=4)  # as a process takes seconds
 def _fault(booster: str, content: bytes) -> str:
     """Return why another process cannot read a model, and predict by it; "" if it can."""
     ends = [b"end of trees"] + [b"end of parameters"] * (b"\nparameters:" in content)

@@ -17,7 +17,7 @@ from gbrank.common.checks import check_choice
 from gbrank.common.collective import all_gather, n_workers, own_host
 from gbrank.data.schema import Schema
 
-FILES = ("forcedsplits_filename", "forcedbins_filename")  # options that name a file
+FILES = {"forcedsplits_filename", "forcedbins_filename"}  # options that name a file
 KINDS = ("gbdt", "gbrt", "dart", "goss")  # of boosting, in letters of either case
 METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for the first
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
@@ -44,13 +44,20 @@ def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
     check_choice(str(user.get("boosting") or KINDS[0]).lower(), "boosting in booster_params", KINDS)
     method = user.get("monotone_constraints_method") or METHODS[0]
     check_choice(method, "monotone_constraints_method in booster_params", METHODS)
-    _check_files(user)
-    layout: dict[str, Any] = {} if "force_row_wise" in user else {"force_col_wise": True}
+    for name in FILES & user.keys():  # LightGBM would make nothing of others without a word
+        try:
+            json.loads(Path(user[name]).read_bytes())
+        except (OSError, TypeError, ValueError) as error:
+            got = f"{user[name]!r}: {error}"
+            name = f"{name} in booster_params"
+            raise ArgumentError(name, "must name a JSON file", got) from None
+    if "force_row_wise" not in user:
+        defaults["force_col_wise"] = True
     if depends_on_threads(user):
         defaults["num_threads"] = 1
     if settings.extra_trees:
-        layout["max_bin"] = BINS_OF_RANDOM_THRESHOLDS
-    return by_position(defaults | layout | user, schema)
+        defaults["max_bin"] = BINS_OF_RANDOM_THRESHOLDS
+    return by_position(defaults | user, schema)
 
 
 def _defaults(settings: TreeSettings) -> dict[str, Any]:
@@ -75,17 +82,6 @@ def _defaults(settings: TreeSettings) -> dict[str, Any]:
         "verbosity": -1,
         "boosting": "gbdt",
     }
-
-
-def _check_files(user: dict[str, Any]) -> None:
-    """Refuse files of which LightGBM would make nothing without a word."""
-    for name in FILES:
-        try:
-            json.loads(Path(user[name]).read_bytes() if name in user else "0")
-        except (OSError, TypeError, ValueError) as error:
-            got = f"{user[name]!r}: {error}"
-            name = f"{name} in booster_params"
-            raise ArgumentError(name, "must name a JSON file", got) from None
 
 
 def network_params() -> dict[str, Any]:

@@ -1,17 +1,16 @@
 """Trained models of LightGBM."""
 
 import re
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from lightgbm.basic import LightGBMError
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.tree import Membership, Split, Threshold, Tree, check_nodes, read_tree
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
@@ -50,17 +49,17 @@ class LightGBMModel:
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
     ) -> Vector:
         """Return the score of each row, by the first trees or by all."""
-        check_threads(n_jobs)
-        scores = self.native.predict(
-            X, num_iteration=n_trees, raw_score=True, num_threads=n_jobs, validate_features=False
-        )
+        scores = self._predicted(X, n_jobs, num_iteration=n_trees, raw_score=True)
         return np.asarray(scores, dtype=np.float64)
+
+    def _predicted(self, X: Features, n_jobs: int, **options: Any) -> Any:
+        """Return what LightGBM predicts; it knows columns by their places."""
+        check_threads(n_jobs)
+        return self.native.predict(X, num_threads=n_jobs, validate_features=False, **options)
 
     def refit(self, X: Features, schema: Schema, n_jobs: int, change: Refit) -> "LightGBMModel":
         """Return the same trees with other leaf values, which depend on the leaves of rows."""
-        check_threads(n_jobs)
-        options: Any = {"pred_leaf": True, "num_threads": n_jobs, "validate_features": False}
-        leaves = np.ascontiguousarray(np.transpose(self.native.predict(X, **options)))
+        leaves = np.ascontiguousarray(self._predicted(X, n_jobs, pred_leaf=True).T)
         text = SIZES.sub("", self.native.model_to_string())  # of the texts of trees
         values = [np.array(line.split(), np.float64) for line in LEAF_VALUES.findall(text)]
         lines = (" ".join(map(repr, each.tolist())) for each in change(leaves, values))
@@ -71,20 +70,16 @@ class LightGBMModel:
     def predict_native(self, X: object) -> Vector:
         """Return the untransformed score of each row of a table that LightGBM reads itself."""
         check_threads(usable_threads(None))
-        by_name = hasattr(X, "columns")
-        try:
+        refused = "X must be as the pretrained booster takes it"
+        with translated(refused), found_in(f"{refused}: "):
+            by_name = hasattr(X, "columns")
             scores = self.native.predict(X, raw_score=True, validate_features=by_name)
-        except (LightGBMError, ValueError) as error:
-            raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
         return np.asarray(scores, dtype=np.float64)
 
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
-        check_threads(n_jobs)
         with translated("LightGBM cannot explain the model"):
-            shares: Any = self.native.predict(
-                X, pred_contrib=True, num_threads=n_jobs, validate_features=False
-            )
+            shares = self._predicted(X, n_jobs, pred_contrib=True)
         return np.asarray(as_dense(shares), dtype=np.float64)
 
     def importances(self, kind: str = "gain") -> Vector:
@@ -105,7 +100,20 @@ class LightGBMModel:
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""
         for text in self._texts():
-            _check_splits(partial(_numbers, text), self.n_features)
+            numbers = partial(_numbers, text)
+            children = np.stack([numbers("left_child"), numbers("right_child")])
+            n_splits = children.shape[1]
+            children[children < 0] = n_splits - 1 - children[children < 0]  # leaves follow splits
+            features = np.append(numbers("split_feature"), numbers("leaf_features"))
+            check_nodes(np.arange(n_splits), children, 2 * n_splits + 1, features, self.n_features)
+            places = numbers("threshold")[numbers("decision_type").astype(int) & CATEGORICAL > 0]
+            bounds = numbers("cat_boundaries")
+            if len(places) and not (
+                0 <= places.min() <= places.max() < len(bounds) - 1
+                and (bounds[0], bounds[-1]) == (0, len(numbers("cat_threshold")))
+                and (np.diff(bounds) >= 0).all()
+            ):
+                raise ValueError("a split is by categories that are not there")
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
@@ -125,23 +133,6 @@ def _numbers(text: str, name: str) -> Vector:
     """Return the numbers of a line of a tree; none where there is no such line."""
     line = re.search(rf"^{name}=(.*)$", text, re.MULTILINE)
     return np.array(line[1].split() if line else [], float)
-
-
-def _check_splits(numbers: Callable[[str], Vector], n_features: int) -> None:
-    """Refuse a tree whose splits name what is not there, by the numbers of its lines."""
-    children = np.stack([numbers("left_child"), numbers("right_child")])
-    n_splits = children.shape[1]
-    children[children < 0] = n_splits - 1 - children[children < 0]  # leaves come after the splits
-    features = np.append(numbers("split_feature"), numbers("leaf_features"))
-    check_nodes(np.arange(n_splits), children, 2 * n_splits + 1, features, n_features)
-    places = numbers("threshold")[numbers("decision_type").astype(int) & CATEGORICAL > 0]
-    bounds = numbers("cat_boundaries")
-    if len(places) and not (
-        0 <= places.min() <= places.max() < len(bounds) - 1
-        and (bounds[0], bounds[-1]) == (0, len(numbers("cat_threshold")))
-        and (np.diff(bounds) >= 0).all()
-    ):
-        raise ValueError("a split is by categories that are not there")
 
 
 def _split(thresholds: Vector, node: dict[str, Any]) -> Split:

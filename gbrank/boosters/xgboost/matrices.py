@@ -26,11 +26,9 @@ def as_matrix(
     """Return features with any initial scores."""
     if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
         X = X.astype(np.float32).toarray()
-    margin = _margin(init_score)
+    columns, margin = _columns(schema), _margin(init_score)
     with translated(NOT_HELD, BoosterError):
-        matrix = xgb.DMatrix(X, **_columns(schema), **_options(schema, n_jobs))
-        matrix.set_info(base_margin=margin)
-    return matrix
+        return xgb.DMatrix(X, base_margin=margin, **columns, **_options(schema, n_jobs))
 
 
 def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
@@ -84,9 +82,7 @@ class SparseScores:
     def __init__(self, rows: Documents) -> None:
         margin = _margin(rows.init_score)
         self._X, self._n_rounds = rows.X, 0
-        self._scores = np.zeros(len(rows.y), np.float32)
-        if margin is not None:
-            self._scores[:] = margin
+        self._scores = np.full(len(rows.y), 0.0 if margin is None else margin, np.float32)
 
     def by(self, booster: xgb.Booster) -> Vector:
         """Return the scores by all trees of a booster."""

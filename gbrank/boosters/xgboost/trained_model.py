@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import xgboost as xgb
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, check_nodes
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
@@ -40,7 +40,14 @@ class XGBoostModel:
             if not np.isnan(model.missing):
                 return None  # how it reads X is not known to its booster
             model = model.get_booster()
-        return cls(_until_best(model)) if isinstance(model, xgb.Booster) else None
+        if not isinstance(model, xgb.Booster):
+            return None
+        best = model.attr("best_iteration")
+        if best is not None and int(best) + 1 < model.num_boosted_rounds():
+            name = json.loads(model.save_config())["learner"]["gradient_booster"]["name"]
+            if name != "gblinear":  # which has no rounds
+                model = model[: int(best) + 1]
+        return cls(model)
 
     def dump(self) -> bytes:
         """Return the model in XGBoost's JSON format."""
@@ -56,30 +63,32 @@ class XGBoostModel:
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
     ) -> Vector:
         """Return the score of each row, by the first trees or by all."""
-        if sp.issparse(X):
-            blocks = [self.predict(each, schema, n_jobs, n_trees) for each in dense_blocks(X)]
-            return np.concatenate(blocks)
-        rounds = (0, n_trees or 0)
-        with np.errstate(over="ignore"):
-            single = X.astype(np.float32, order="C", copy=False)
-        if self._reads_arrays and not np.isinf(single).any():
-            check_threads(n_jobs)
-            scores = self.native.inplace_predict(
-                single, iteration_range=rounds, predict_type="margin", validate_features=False
-            )
-        else:  # a matrix refuses what is beyond single precision
-            data = as_matrix(X, schema, n_jobs)
-            scores = self.native.predict(
-                data, output_margin=True, validate_features=False, iteration_range=rounds
-            )
-        return np.asarray(scores, dtype=np.float64)
+        check_threads(n_jobs)
+        rounds, scores = (0, n_trees or 0), []
+        for block in dense_blocks(X):
+            with np.errstate(over="ignore"):
+                single = block.astype(np.float32, order="C", copy=False)
+            if self._reads_arrays and not np.isinf(single).any():
+                part = self.native.inplace_predict(
+                    single, iteration_range=rounds, predict_type="margin", validate_features=False
+                )
+            else:  # a matrix refuses what is beyond single precision
+                options = {"output_margin": True, "iteration_range": rounds}
+                part = self._by_matrices(block, schema, n_jobs, **options)
+            scores.append(part)
+        return np.concatenate(scores, dtype=np.float64)
+
+    def _by_matrices(self, X: Features, schema: Schema, n_jobs: int, **options: Any) -> Any:
+        """Return what XGBoost predicts, some rows of a sparse matrix at a time."""
+        blocks = (as_matrix(each, schema, n_jobs) for each in dense_blocks(X))
+        options["validate_features"] = False
+        return np.concatenate([self.native.predict(each, **options) for each in blocks])
 
     def refit(self, X: Features, schema: Schema, n_jobs: int, change: Refit) -> "XGBoostModel":
         """Return the same trees with other leaf values, which depend on the leaves of rows."""
-        content, options = json.loads(self.dump()), {"pred_leaf": True, "validate_features": False}
-        data = (as_matrix(each, schema, n_jobs) for each in dense_blocks(X))
-        blocks = [self.native.predict(each, **options) for each in data]
-        leaves = np.concatenate(blocks).reshape(X.shape[0], -1).T.astype(np.int64)
+        content = json.loads(self.dump())
+        leaves = self._by_matrices(X, schema, n_jobs, pred_leaf=True)
+        leaves = leaves.reshape(X.shape[0], -1).T.astype(np.int64)
         trees, _ = trees_and_weights(content)
         values = [np.array(tree["split_conditions"]) for tree in trees]
         for tree, each in zip(trees, change(leaves, values), strict=True):
@@ -91,24 +100,19 @@ class XGBoostModel:
         """Return the untransformed score of each row of a table that XGBoost reads itself."""
         threads = usable_threads(None)
         check_threads(threads)
-        try:
-            expected = self.n_features
-            if X.shape[1] != expected:  # XGBoost would take absent columns as missing values
-                raise ValueError(f"it has {X.shape[1]} columns, expected {expected}.")
+        with found_in("X must be as the pretrained booster takes it: "):
+            if X.shape[1] != self.n_features:  # XGBoost would take absent columns as missing values
+                raise ValueError(f"it has {X.shape[1]} columns, expected {self.n_features}.")
             data = xgb.DMatrix(X, enable_categorical=True, nthread=threads)
             scores = self.native.predict(
                 data, output_margin=True, validate_features=data.feature_names is not None
             )
-        except ValueError as error:  # XGBoostError is one
-            raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
         return np.asarray(scores, dtype=np.float64)
 
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
-        options = {"pred_contribs": True, "validate_features": False}
-        blocks = (as_matrix(each, schema, n_jobs) for each in dense_blocks(X))
-        shares = [self.native.predict(each, **options) for each in blocks]
-        return np.concatenate(shares, dtype=np.float64)
+        shares = self._by_matrices(X, schema, n_jobs, pred_contribs=True)
+        return np.asarray(shares, dtype=np.float64)
 
     def importances(self, kind: str = "gain") -> Vector:
         """Return each feature's total gain, or its number of splits."""
@@ -145,15 +149,6 @@ class XGBoostModel:
             _tree(tree, weight)
             for tree, weight in zip(trees, weights or [1.0] * len(trees), strict=True)
         ]
-
-
-def _until_best(booster: xgb.Booster) -> xgb.Booster:
-    """Return the rounds that XGBRanker predicts by: those up to the best iteration, if any."""
-    best = booster.attr("best_iteration")
-    if best is None or int(best) + 1 >= booster.num_boosted_rounds():
-        return booster
-    linear = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] == "gblinear"
-    return booster if linear else booster[: int(best) + 1]  # linear ones have no rounds
 
 
 def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:
