@@ -11,8 +11,6 @@ from gbrank.common.checks import LARGEST_FLOAT, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
 
-# Parameters of either booster that gbrank sets itself, with what users set instead.
-SET_INSTEAD = by_name(WORDS["set_by"])
 LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts
 SIGNS, GROUPS = "monotone_constraints", "interaction_constraints"
@@ -26,8 +24,10 @@ class Options:
 
     def __init__(self, booster: str) -> None:
         self._words = WORDS[booster]
-        names = ("aliases", "idle", "needs")
-        self.aliases, self.idle, self.needs = (by_name(self._words[name]) for name in names)
+        self.aliases, self._needs = by_name(self._words["aliases"]), by_name(self._words["needs"])
+        instead, idle = by_name(WORDS["set_by"]), by_name(self._words["idle"])
+        self._refused = {name: f", which has no effect here: {why}" for name, why in idle.items()}
+        self._refused |= {name: f": use {other}" for name, other in instead.items()}
 
     def check(
         self, user: Mapping[str, Any], defaults: dict[str, Any], known: Iterable[str]
@@ -53,14 +53,10 @@ class Options:
 
     def _why_not(self, main: str, params: Mapping[str, Any]) -> str:
         """Return why an option would not be heeded; nothing if it would."""
-        if main in SET_INSTEAD:
-            return f": use {SET_INSTEAD[main]}"
-        if main in self.idle:
-            return f", which has no effect here: {self.idle[main]}"
-        wanted = self.needs[main].split("|") if main in self.needs else []
-        if wanted and not any(_has(params, one) for one in wanted):
+        wanted = self._needs.get(main, "").split("|")
+        if main in self._needs and not any(_has(params, one) for one in wanted):
             return f", which has no effect without {' or '.join(wanted)}"
-        return ""
+        return self._refused.get(main, "")
 
     def in_use(self, kind: str, params: Mapping[str, Any]) -> list[str]:
         """Return the options in use of a list of words.json, "stateful" or "by_threads"."""

@@ -122,21 +122,11 @@ class GradientWatch(Tabular):
         if self.rows and seen.number < self.rows[-1][0]:  # another training
             self.rows, self.by_rank = [], []
         ranks = seen.by_rank()
-        total = float(ranks.sum()) or 1.0
         self.by_rank.append(ranks)
-        self.rows.append(
-            (
-                seen.number,
-                seen.objective,
-                seen.sigma,
-                float(np.abs(seen.gradient).mean()),
-                float(seen.gradient.std()),
-                float(seen.curvature.std()),
-                seen.zero,
-                seen.at_longest_step,
-                float(ranks[:FIRST_RANKS].sum()) / total,
-            )
-        )
+        sizes = np.abs(seen.gradient).mean(), seen.gradient.std(), seen.curvature.std()
+        at_first = ranks[:FIRST_RANKS].sum() / (ranks.sum() or 1.0)
+        shares = seen.zero, seen.at_longest_step, at_first
+        self.rows.append((*seen[:3], *map(float, sizes + shares)))
 
     def shares_by_rank(self, ranks: int) -> Matrix:
         """Return each round's share of |gradient| at the first ranks, shape (rounds, ranks)."""

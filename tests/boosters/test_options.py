@@ -9,7 +9,7 @@ import pytest
 from optioned import X, Y, scores
 
 from gbrank import GBRanker
-from gbrank.boosters.lightgbm.parameters import known_names
+from gbrank.boosters.lightgbm.trainer import known_names
 from gbrank.boosters.xgboost.trainer import OPTIONS as XGBOOST_OPTIONS
 
 DART, GOSS = {"boosting": "dart", "drop_rate": 0.5}, {"data_sample_strategy": "goss"}

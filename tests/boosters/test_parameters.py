@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from optioned import X, Y, scores
 
 from gbrank import GBRanker
-from gbrank.boosters.lightgbm.parameters import OPTIONS, known_names
+from gbrank.boosters.lightgbm.trainer import OPTIONS, known_names
 
 
 def test_every_name_that_lightgbm_knows() -> None:

@@ -1,7 +1,7 @@
 """LightGBM: custom objective, custom metrics. The only file that knows its signatures."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import lightgbm as lgb
 import numpy as np
@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.common.arrays import Vector
+
+Second: TypeAlias = ArrayLike | lgb.Dataset  # the scores of LGBMRanker, or the data set
+Column: TypeAlias = ArrayLike | None
 
 
 class lightgbm_fobj(GradientHook):
@@ -57,11 +60,7 @@ class lightgbm_fobj(GradientHook):
     """
 
     def __call__(
-        self,
-        first: ArrayLike,
-        second: ArrayLike | lgb.Dataset,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        self, first: ArrayLike, second: Second, weight: Column = None, group: Column = None
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in the round of the booster that is calling.
 
@@ -108,9 +107,9 @@ class lightgbm_fobj(GradientHook):
         self,
         round: int | None,
         first: ArrayLike,
-        second: ArrayLike | lgb.Dataset,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        second: Second,
+        weight: Column = None,
+        group: Column = None,
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of your own.
 
@@ -173,11 +172,7 @@ class lightgbm_feval(MeasureHook):
     """
 
     def __call__(
-        self,
-        first: ArrayLike,
-        second: ArrayLike | lgb.Dataset,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        self, first: ArrayLike, second: Second, weight: Column = None, group: Column = None
     ) -> list[tuple[str, float, bool]]:
         """Return (name, value, True: higher is better) for each measure; called as the hook is."""
         values = self.of_data(*_arguments(first, second, weight, group))
