@@ -1,15 +1,12 @@
 """Artificial data: random cubic polynomials."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
 
 _BLOCK = 1024  # documents that are evaluated together
@@ -22,7 +19,7 @@ def make_cubic(
     n_features: int = 50,
     distribution: Sequence[float] = (0.52, 0.32, 0.13, 0.02, 0.01),
     random_state: int | np.random.Generator | None = None,
-) -> tuple[Matrix, Vector, NDArray[np.int64]]:
+) -> tuple[Matrix, Vector, Positions]:
     r"""Make queries whose labels are cut from one random polynomial of degree three.
 
     Features x are uniform in [-1, 1]. A document's worth is
@@ -86,11 +83,10 @@ def make_cubic(
         check_number(random_state, "random_state", 0, integer=True, optional=True)
     generator = np.random.default_rng(random_state)
     X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
-    coefficients = [
+    linear, quadratic, cubic = (
         generator.uniform(-1, 1, math.comb(n_features + order - 1, order)) for order in (1, 2, 3)
-    ]
+    )
     orders = np.zeros((3, len(X)))  # the three homogeneous parts of the polynomial
-    linear, quadratic, cubic = coefficients
     i, j = np.tril_indices(n_features)  # the pairs of features whose products are of order two
     factors = np.zeros((len(i), n_features))  # of each pair's products with a third feature
     factors[np.arange(n_features) <= j[:, np.newaxis]] = cubic
@@ -101,13 +97,8 @@ def make_cubic(
         orders[:, start : start + _BLOCK] = parts
     worth = (orders / orders.std(axis=1, keepdims=True)).sum(axis=0)
     qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
-    return X, _grade(worth, shares), qid
-
-
-def _grade(worth: Vector, shares: Vector) -> Vector:
-    """Give grades 0, 1, ... in ascending order of worth."""
-    cuts = np.rint(np.cumsum(shares[:-1]) * len(worth)).astype(np.int64)
-    sizes = np.diff(cuts, prepend=0, append=len(worth))
-    labels = np.empty(len(worth))
-    labels[np.argsort(worth, kind="stable")] = np.repeat(np.arange(len(shares)), sizes)
-    return labels
+    cuts = np.rint(np.cumsum(shares[:-1]) * len(X)).astype(np.int64)
+    sizes = np.diff(cuts, prepend=0, append=len(X))
+    y = np.empty(len(X))
+    y[np.argsort(worth, kind="stable")] = np.repeat(np.arange(len(shares)), sizes)
+    return X, y, qid

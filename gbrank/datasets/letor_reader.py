@@ -1,7 +1,5 @@
 """Reading LETOR / SVMlight files."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -205,37 +203,32 @@ class Letor:
 
     def _check_lines(self, limit: int, hint: str = "") -> None:
         """Refuse the first fault in the file."""
-        n_documents = 0
+        empty = True
         for line in _LINE.finditer(self._data):
             tokens = list(_TOKEN.finditer(self._data, *line.span()))
-            n_documents += bool(tokens)
-            if tokens:
-                self._check_document(tokens, line.end(), limit, hint)
-        if not n_documents:
+            if not tokens:
+                continue
+            empty, (label, *others) = False, tokens
+            self._check_number(label.start(), label[0], "a finite number as label")
+            if not others or not re.fullmatch(rb"qid:.+", others[0][0]):
+                at, got = (others[0].start(), others[0][0]) if others else (line.end(), b"")
+                raise self._fault(at, "qid:<query>", got)
+            last = 0
+            for token in others[1:]:
+                text, colon, value = token[0].partition(b":")
+                digits = _INDEX.fullmatch(text)
+                index = int(digits[1]) if digits and colon else 0
+                if not 1 <= index <= limit:
+                    form = f"<index>:<value> with an index from 1 to {limit}{hint}"
+                    raise self._fault(token.start(), form, token[0])
+                if index <= last:
+                    raise self._fault(token.start(), f"an index above {last}", token[0])
+                last = index
+                if not _MISSING.fullmatch(value):
+                    at = token.end() - len(value)
+                    self._check_number(at, value, "a finite number, nan or NULL")
+        if empty:
             raise self._fault(0, "a document, label qid:<query> <index>:<value> ...", b"")
-
-    def _check_document(
-        self, tokens: list[re.Match[bytes]], end: int, limit: int, hint: str
-    ) -> None:
-        label, *others = tokens
-        self._check_number(label.start(), label[0], "a finite number as label")
-        if not others or not re.fullmatch(rb"qid:.+", others[0][0]):
-            at, got = (others[0].start(), others[0][0]) if others else (end, b"")
-            raise self._fault(at, "qid:<query>", got)
-        last = 0
-        for token in others[1:]:
-            text, colon, value = token[0].partition(b":")
-            digits = _INDEX.fullmatch(text)
-            index = int(digits[1]) if digits and colon else 0
-            if not 1 <= index <= limit:
-                form = f"<index>:<value> with an index from 1 to {limit}{hint}"
-                raise self._fault(token.start(), form, token[0])
-            if index <= last:
-                raise self._fault(token.start(), f"an index above {last}", token[0])
-            last = index
-            if not _MISSING.fullmatch(value):
-                at = token.end() - len(value)
-                self._check_number(at, value, "a finite number, nan or NULL")
 
     def _check_number(self, at: int, text: bytes, form: str) -> None:
         if not _NUMBER.fullmatch(text):
@@ -244,11 +237,9 @@ class Letor:
             raise self._fault(at, "a number within the range of float64", text)
 
     def _fault(self, at: int, expected: str, got: bytes) -> ValueError:
-        shown = quoted(got.decode(errors="replace"))
-        return ValueError(f"{self._place(at)}: expected {expected}, got {shown}")
-
-    def _place(self, at: int) -> str:
-        """Return the file, line and column of byte `at`."""
+        """Build the error of byte `at`, with its file, line and column."""
         line = self._data.count(b"\n", 0, at) + 1
         before = self._data[self._data.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")
-        return f"{os.fspath(self._path)}, line {line}, column {len(before) + 1}"
+        place = f"{os.fspath(self._path)}, line {line}, column {len(before) + 1}"
+        shown = quoted(got.decode(errors="replace"))
+        return ValueError(f"{place}: expected {expected}, got {shown}")

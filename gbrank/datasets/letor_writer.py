@@ -1,7 +1,5 @@
 """Writing LETOR / SVMlight files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -63,17 +61,6 @@ def write_letor(
     1 qid:a 1:0.1 #x
     0 qid:a 2:-3
     """
-    X = _check_features(X)
-    length = X.shape[0]
-    labels = check_finite(check_vector(y, "y", length), "y")
-    names = check_names(qid, "qid", length, unwanted="#")
-    remarks = [""] * length if comments is None else _check_comments(comments, length)
-    with written(path) as file:
-        file.writelines(map(_line, labels.tolist(), names, _entries(X), remarks))
-
-
-def _check_features(X: Features) -> Features:
-    """Return X as an array of floats, or as a CSR matrix with sorted and unique indices."""
     numbers = X.data if sp.issparse(X) else np.asarray(X)
     if numbers.dtype.kind in "iu" and numbers.size:
         widest = max(int(numbers.max()), -int(numbers.min()))
@@ -81,18 +68,18 @@ def _check_features(X: Features) -> Features:
             raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
     X = check_matrix(X)
     refuse_infinite(X, None)
-    return X
-
-
-def _check_comments(comments: Sequence[str], length: int) -> list[str]:
-    remarks = list(comments)
+    length = X.shape[0]
+    labels = check_finite(check_vector(y, "y", length), "y")
+    names = check_names(qid, "qid", length, unwanted="#")
+    remarks = [""] * length if comments is None else list(comments)
     if len(remarks) != length:
         raise ArgumentError("comments", f"must have {length} entries", f"{len(remarks)}")
     for row, remark in enumerate(remarks):
         if not isinstance(remark, str) or not _COMMENT.fullmatch(remark):
             demand = "must hold one line of text each"
             raise ArgumentError("comments", demand, f"{remark!r} in row {row}")
-    return remarks
+    with written(path) as file:
+        file.writelines(map(_line, labels.tolist(), names, _entries(X), remarks))
 
 
 def _entries(X: Features) -> Iterator[tuple[list[int], list[float]]]:

@@ -24,11 +24,7 @@ EXACT_INTEGERS = 2**53  # up to this size
 
 def read_bytes(path: StrPath) -> bytes:
     """Return the content of a text file: unpacked, in UTF-8 without a byte order mark."""
-    return text_of(path, Path(path).read_bytes())
-
-
-def text_of(path: StrPath, data: bytes) -> bytes:
-    """Return the text of a file of this content, as `read_bytes` does."""
+    data = Path(path).read_bytes()
     if data.startswith(b"\x1f\x8b"):
         try:
             data = gzip.decompress(data)
