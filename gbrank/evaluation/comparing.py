@@ -21,7 +21,7 @@ from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import StrPath
 from gbrank.datasets.trec import Run, add_retrieved, extended
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
-from gbrank.evaluation.dataset import Dataset, Folds
+from gbrank.evaluation.dataset import Dataset
 from gbrank.evaluation.fits import Fit, FitScores, configure, run_fits
 from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from
 from gbrank.fit.arguments import Ids
@@ -170,7 +170,7 @@ def cross_validate_rankers(
     y: ArrayLike,
     qid: ArrayLike,
     *,
-    folds: Folds = 5,
+    folds: Any = 5,
     name: str = "data",
     **options: Any,
 ) -> Comparison:

@@ -1,13 +1,13 @@
 """Data sets and their folds: which queries are trained on, validated on, and tested on."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Positions
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.ids import as_list
@@ -21,11 +21,8 @@ class LabelledDocuments(NamedTuple):
     """Documents of whole queries, as `GBRanker.fit` takes them."""
 
     X: Any
-    y: NDArray[np.float64]
+    y: Vector
     qid: NDArray[Any]
-
-
-Folds: TypeAlias = Any  # int, a splitter, or a sequence of (train, valid, test) or (train, test)
 
 
 class Dataset:
@@ -79,7 +76,7 @@ class Dataset:
         X: Any,
         y: ArrayLike,
         qid: ArrayLike,
-        folds: Folds = 5,
+        folds: Any = 5,
         *,
         judged_by: ArrayLike | None = None,
         docid: ArrayLike | None = None,
@@ -100,7 +97,16 @@ class Dataset:
         self.documents = Documents.checked(X, y, self.queries, **columns)
         self.X, self.y = self.documents.X, self.documents.y
         self.qid = self.queries.ids[self.queries.index]
-        self.splits = self._splits(folds)
+        if isinstance(folds, int | np.integer):
+            most = self.queries.n_queries
+            folds = LetorFolds(check_number(folds, "folds", 3, most, integer=True))
+        if hasattr(folds, "split"):
+            folds = folds.split(self.X, self.y, self.qid)
+        self.splits = [
+            _check_fold(fold, self.queries, f"folds[{i}]") for i, fold in enumerate(folds)
+        ]
+        if not self.splits:
+            raise ArgumentError("folds", "must hold at least one fold", "none")
 
     def fold(self, number: int) -> tuple[LabelledDocuments, LabelledDocuments, LabelledDocuments]:
         """Return the documents of a fold to train on, to validate on and to test on.
@@ -144,18 +150,6 @@ class Dataset:
         queries = Queries.from_qid(part * n_queries + self.queries.index[rows])
         numbers = queries.ids % n_queries
         return self.documents.take(rows, replace(queries, ids=self.queries.ids[numbers]), numbers)
-
-    def _splits(self, folds: Any) -> list[Fold]:
-        """Return the folds that a number, a splitter or rows give, checked."""
-        if isinstance(folds, int | np.integer):
-            most = self.queries.n_queries
-            folds = LetorFolds(check_number(folds, "folds", 3, most, integer=True))
-        if hasattr(folds, "split"):
-            folds = folds.split(self.X, self.y, self.qid)
-        folds = list(folds)
-        if not folds:
-            raise ArgumentError("folds", "must hold at least one fold", "none")
-        return [_check_fold(fold, self.queries, f"folds[{i}]") for i, fold in enumerate(folds)]
 
 
 def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:

@@ -1,17 +1,15 @@
 """Intervals and paired tests of means over queries, and how many queries they take."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Mask, Matrix, Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
 from gbrank.measures.judges import powered_mean
 
@@ -42,7 +40,7 @@ class JudgedValues(NamedTuple):
 
     people: Matrix
     judge: Matrix
-    judged: NDArray[np.bool_]
+    judged: Mask
 
 
 class Comparisons(NamedTuple):
@@ -91,27 +89,18 @@ def compared(values: Matrix, reference: int = -1) -> Comparisons:
 def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparisons:
     """Compare rankers by people's judgements, made more certain by a judge's: `powered_mean`."""
     people, judge, judged = values
-    reference %= len(people)
-
-    def powered(people: Matrix, judge: Matrix) -> Matrix:
-        pairs = zip(people, judge, strict=True)
-        return np.transpose([powered_mean(*pair, judged) for pair in pairs])
-
-    mean, error, freedom, worth = powered(people, judge)
-    ends = t_interval(mean, error, freedom)
-    difference, error, freedom, gain = powered(people - people[reference], judge - judge[reference])
-    both = Means(mean, *ends, difference, *t_interval(difference, error, freedom))
-    p = p_of_t(difference, error, freedom)
-    gain[reference] = worth[reference]
-    for column in (p, error, freedom):
-        column[reference] = np.nan
-    return Comparisons(both, np.full(len(people), np.nan), p, error, freedom, gain)
-
-
-def t_interval(mean: Vector, error: Vector, freedom: Vector) -> tuple[Vector, Vector]:
-    """Return the ends of the 95% interval of t."""
+    by_people = [*people, *(people - people[reference])]
+    by_judge = [*judge, *(judge - judge[reference])]
+    pairs = zip(by_people, by_judge, strict=True)
+    numbers = np.transpose([powered_mean(*pair, judged) for pair in pairs])
+    mean, error, freedom, worth = numbers.reshape(4, 2, -1)  # of values, and of differences
     margin = np.where(error == 0, 0.0, stats.t.ppf(0.975, freedom) * error)
-    return mean - margin, mean + margin
+    both = np.stack([mean, mean - margin, mean + margin], axis=1).reshape(6, -1)
+    unknown = np.full(len(people), np.nan)
+    tests = np.array([unknown, p_of_t(mean[1], error[1], freedom[1]), error[1], freedom[1]])
+    tests[:, reference] = np.nan
+    worth[1, reference] = worth[0, reference]
+    return Comparisons(Means(*both), *tests, worth[1])
 
 
 def interval(values: Matrix) -> tuple[Vector, Vector]:
@@ -164,12 +153,9 @@ def _resampling(n_numbers: int) -> dict[str, Any]:
 
 def t_test(differences: Matrix) -> tuple[Vector, Vector, Vector]:
     """Return p-values of the paired t test, standard errors, and degrees of freedom."""
-    n_queries = differences.shape[1]
-    if n_queries < 2:
-        p, error, freedom = np.full((3, len(differences)), np.nan)
-        return p, error, freedom
-    error = np.sqrt(differences.var(axis=1) / (n_queries - 1))
-    freedom = np.full(len(differences), n_queries - 1.0)
+    freedom = np.full(len(differences), differences.shape[1] - 1.0)
+    with np.errstate(invalid="ignore"):  # one query has no error
+        error = np.sqrt(differences.var(axis=1) / freedom)
     return p_of_t(differences.mean(axis=1), error, freedom), error, freedom
 
 
@@ -276,17 +262,12 @@ def queries_needed_for(
     return n_queries if n_queries <= MOST_QUERIES else math.inf
 
 
-def smallest_difference(
-    error: float, freedom: float, power: float = POWER, level: float = LEVEL
-) -> float:
+def smallest_difference(error: float, freedom: float) -> float:
     """Return the difference that a t test tells, by the standard error; NaN where none is known."""
-    if error == 0:
-        return 0.0
     if math.isnan(error) or not freedom > 0:
         return math.nan
-    edges = stats.t.ppf([1 - level / 2, power], freedom)
-    most = 10 * float(edges.sum())
-    ratio = optimize.brentq(lambda ratio: _power(ratio, freedom, level) - power, 0.0, most)
+    most = 10 * float(stats.t.ppf([1 - LEVEL / 2, POWER], freedom).sum())
+    ratio = optimize.brentq(lambda ratio: _power(ratio, freedom, LEVEL) - POWER, 0.0, most)
     return error * float(ratio)
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TypeAlias
 
 from gbrank.common.table import Table
 from gbrank.evaluation.statistics import power_sentence
@@ -46,25 +46,19 @@ class Row:
         return not (math.isnan(self.p_randomisation) and math.isnan(self.p_t))
 
 
-class Column(NamedTuple):
-    """A column of a table: its head, and the format and names of the numbers of a `Row`."""
-
-    head: str
-    form: str
-    names: tuple[str, ...]  # two are the ends of an interval
-
+Columns: TypeAlias = tuple[tuple[str, str], ...]  # heads, and the numbers of a row below them
 
 MEANS = (
-    Column("mean", ".4f", ("mean",)),
-    Column("95% interval", ".4f", ("low", "high")),
-    Column("seeds ±", ".4f", ("seed_deviation",)),
+    ("mean", "{mean:.4f}"),
+    ("95% interval", "{low:.4f} to {high:.4f}"),
+    ("seeds ±", "{seed_deviation:.4f}"),
 )
-COSTS = Column("rounds", ".0f", ("rounds",)), Column("CPU s", ".1f", ("cpu_seconds",))
+COSTS = ("rounds", "{rounds:.0f}"), ("CPU s", "{cpu_seconds:.1f}")
 DIFFERENCES = (
-    Column("difference", "+.4f", ("difference",)),
-    Column("95% interval", "+.4f", ("difference_low", "difference_high")),
-    Column("p (random., Holm)", ".4f", ("p_randomisation",)),
-    Column("p (t, Holm)", ".4f", ("p_t",)),
+    ("difference", "{difference:+.4f}"),
+    ("95% interval", "{difference_low:+.4f} to {difference_high:+.4f}"),
+    ("p (random., Holm)", "{p_randomisation:.4f}"),
+    ("p (t, Holm)", "{p_t:.4f}"),
 )
 
 
@@ -86,21 +80,21 @@ def as_table(rows: Sequence[Row], asked: float) -> Table:
     return _table(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", ". ".join(caption))
 
 
-def _table(rows: Sequence[Row], columns: Sequence[Column], head: str, caption: str = "") -> Table:
+def _table(rows: Sequence[Row], columns: Columns, head: str, caption: str = "") -> Table:
     """Return a table of the columns that have a number."""
     cells = {column: [_cell(row, column) for row in rows] for column in columns}
     kept = [column for column in columns if any(cells[column])]
     names = [row.ranker for row in rows]
     lines = list(zip(names, *(cells[column] for column in kept), strict=True))
-    return Table([head, *(column.head for column in kept)], lines, caption=caption)
+    return Table([head, *(name for name, _ in kept)], lines, caption=caption)
 
 
-def _cell(row: Row, column: Column) -> str:
-    """Return a number, or the ends of an interval; nothing for NaN."""
+def _cell(row: Row, column: tuple[str, str]) -> str:
+    """Return numbers as text; nothing for NaN."""
     if column in DIFFERENCES and not row.is_compared:
         return "baseline" if column is DIFFERENCES[0] else ""
-    numbers = [getattr(row, name) for name in column.names]
-    return "" if math.isnan(numbers[0]) else " to ".join(format(x, column.form) for x in numbers)
+    text = column[1].format_map(vars(row))
+    return "" if "nan" in text else text
 
 
 def _title(rows: Sequence[Row]) -> str:

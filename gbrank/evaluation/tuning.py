@@ -1,7 +1,5 @@
 """The best ranker in some minutes: an Optuna study of the parameters that matter."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +13,7 @@ from gbrank.common.describe import hash_of
 from gbrank.common.on_use import needed
 from gbrank.common.warnings import warn_user
 from gbrank.data.splitting import QueryKFold
-from gbrank.evaluation.dataset import Dataset, Folds
+from gbrank.evaluation.dataset import Dataset
 from gbrank.evaluation.fits import fit_on_rows, scores_on
 from gbrank.fit.boosted_ranker import chosen_trees
 from gbrank.fit.estimator import check_seed
@@ -40,7 +38,7 @@ def tune(
     ranker: GBRanker | None = None,
     minutes: float = 10.0,
     n_trials: int | None = None,
-    folds: Folds = 4,
+    folds: Any = 4,
     study: Any = None,
     callbacks: Sequence[Callable[..., None]] = (),
     progress: bool = False,
