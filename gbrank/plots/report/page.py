@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
@@ -21,7 +20,7 @@ from gbrank.common.checks import shortened
 from gbrank.common.on_use import needed
 from gbrank.common.table import Table, cell_text
 from gbrank.common.version import __version__
-from gbrank.datasets.text_files import written
+from gbrank.datasets.text_files import StrPath, written
 from gbrank.plots.style import BLUE, GREY, ORANGE
 
 HERE = files("gbrank.plots.report")
@@ -91,20 +90,14 @@ Fact: TypeAlias = tuple[str, str, str]  # a number, what it is of, and a note
 
 
 def write_page(
-    path: str | os.PathLike[str],
-    kind: str,
-    title: str,
-    sections: Sequence[Section],
-    facts: Sequence[Fact] = (),
+    path: StrPath, kind: str, title: str, sections: Sequence[Section], facts: Sequence[Fact] = ()
 ) -> Path:
     """Write a page, whole or not at all; `kind` stands above its title, facts below."""
-    environment = needed("jinja2", "report").Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["text"] = cell_text
-    template = environment.from_string(HERE.joinpath("template.html").read_text(encoding="utf-8"))
+    jinja, source = needed("jinja2", "report"), HERE.joinpath("template.html").read_text("utf-8")
+    template = jinja.Template(source, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made = f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}."
-    page = template.render(kind=kind, title=title, facts=facts, sections=sections, made=made)
+    content = {"kind": kind, "title": title, "facts": facts, "sections": sections, "made": made}
+    page = template.render(content, cell_text=cell_text)
     with written(path) as file:
         file.write(page.encode(errors="backslashreplace"))  # a lone surrogate has no code
     return Path(path)
@@ -122,8 +115,8 @@ def picture(draw: Callable[[Axes], object], caption: str) -> Picture:
     svg = svg[svg.index("<svg") :]
     for colour, of_page in THEME.items():
         svg = re.sub(colour, of_page, svg, flags=re.IGNORECASE)
-    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)  # a page needs none
-    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # would be the same in all pictures
+    # A page needs no names of spaces, and names of groups would be the same in all pictures.
+    svg = re.sub(r' xmlns(:xlink)?="[^"]*"|(?<=<g) id="[^"]*"(?=>)', "", svg)
     return Picture(re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2), caption)
 
 
@@ -141,9 +134,10 @@ def number(value: float, form: str = ".4f") -> str:
     return NONE if math.isnan(value) else format(value, form).replace("-", "−")
 
 
-def span(low: float, high: float, form: str = ".4f") -> str:
-    """Return the ends of an interval."""
-    return NONE if math.isnan(low) else f"{number(low, form)} to {number(high, form)}"
+def estimate(mean: float, low: float, high: float, *, form: str = ".4f") -> list[str]:
+    """Return a mean, and the ends of its interval."""
+    ends = NONE if math.isnan(low) else f"{number(low, form)} to {number(high, form)}"
+    return [number(mean, form), ends]
 
 
 def bar(value: float, largest: float, text: str | None = None) -> Cell:

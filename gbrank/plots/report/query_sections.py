@@ -1,4 +1,4 @@
-"""The parts of a report on queries: measures, what changed, segments, the worst queries."""
+"""The parts of a report on queries: measures, what changed, segments, worst queries, a judge."""
 
 from __future__ import annotations
 
@@ -10,17 +10,25 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 from gbrank.common.arrays import Vector
 from gbrank.common.registry import first_line
 from gbrank.common.table import Table
 from gbrank.data.documents import take_rows
-from gbrank.evaluation.statistics import Means, common_queries, means, power_sentence
+from gbrank.evaluation.statistics import (
+    Means,
+    common_queries,
+    compared_with_judge,
+    means,
+    power_sentence,
+)
 from gbrank.fit.explanations import N_REASONS
+from gbrank.measures.judges import JUDGE, PEOPLE
 from gbrank.plots.comparison_panels import draw_queries
 from gbrank.plots.report import page
-from gbrank.plots.report.page import TEXTS, Blocks, Cell, Cells, Details, number, span
-from gbrank.plots.report.report_data import ReportData, groups
+from gbrank.plots.report.page import TEXTS, Blocks, Cell, Cells, Details, number
+from gbrank.plots.report.report_data import Measured, ReportData, groups
 from gbrank.plots.style import BLUE, ORANGE, legend, tidy
 
 N_QUERIES = 10  # that are shown with their lists
@@ -36,80 +44,78 @@ ASKED = 0.01  # a difference of which it is said how many queries tell it
 def measures(judged: ReportData) -> Blocks:
     """Yield the means of all measures."""
     yield TEXTS["measures"].format(measure=judged.measure)
+    head = ["measure", "queries", *_head(judged, "mean")]
     rows = [
-        [_measure(judged, key), f"{judged.n_counted(key):,}", *_means(tested.means)]
-        for key, tested in judged.compared.items()
+        [_measure(judged, one), f"{one.n_queries:,}", *_cells(one.compared.means)]
+        for one in judged.measured
     ]
-    yield Table(["measure", "queries", *_head(judged, "mean")], rows)
-    summaries = [[str(measure), first_line(measure)] for measure in judged.measures]
+    n_shown = 3 + len(judged.names)
+    yield Table(head[:n_shown], [row[:n_shown] for row in rows])
+    summaries = [[str(one.measure), first_line(one.measure)] for one in judged.measured]
     yield Details("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))])
 
 
-def _measure(judged: ReportData, measure: str) -> Cell:
+def _measure(judged: ReportData, one: Measured) -> Cell:
     """Return the name of a measure; the one that decides stands out."""
-    return Cell(measure, strong=measure == judged.measure)
+    return Cell(str(one.measure), strong=one is judged.main)
 
 
 def _head(judged: ReportData, word: str) -> list[str]:
-    """Return the head of means: of one model a word, of two their names."""
-    first, *other = (model.name for model in judged.models)
-    return [first if other else word, "95% interval", *other]
+    """Return the head of `_cells`: of one model a word, of two their names."""
+    if not judged.names[1:]:
+        return [word, "95% interval"]
+    first, second = judged.names
+    return [first, "95% interval", second, "difference", "95% interval"]
 
 
-def _means(of_models: Means) -> list[str]:
-    """Return the first model's mean and interval, and the other's mean."""
-    first, *other = map(number, of_models.mean)
-    return [first, span(of_models.low[0], of_models.high[0]), *other]
-
-
-def difference_cells(of_models: Means) -> list[str]:
-    """Return by how much the first model is above the second, and the interval."""
-    ends = span(of_models.difference_low[0], of_models.difference_high[0], "+.4f")
-    return [number(of_models.difference[0], "+.4f"), ends]
+def _cells(of_models: Means) -> list[str]:
+    """Return the first model's mean and interval; the second's mean, and their difference."""
+    mean, low, high, *difference = (column[0] for column in of_models)
+    cells = page.estimate(mean, low, high)
+    for second in of_models.mean[1:]:
+        cells += [number(second), *page.estimate(*difference, form="+.4f")]
+    return cells
 
 
 def changes(judged: ReportData) -> Blocks:
     """Yield what differs between two models: means with paired tests, and single queries."""
-    if not judged.models[1:]:
+    if not judged.names[1:]:
         return
     yield page.Lead(_verdict(judged))
-    n = judged.n_counted(judged.measure)
-    smallest, needed = judged.compared[judged.measure].power(n, ASKED)
-    yield TEXTS["changes"].format(
-        ours=judged.models[0].name,
-        theirs=judged.models[1].name,
-        tests=TEXTS["judged tests" if judged.both else "tests"],
-        told=power_sentence(n, smallest[0], needed[0], ASKED),
-    )
-    tests = ["p (t)"] if judged.both else ["p (random.)", "p (t)"]
+    main = judged.main
+    smallest, needed = main.compared.power(main.n_queries, ASKED)
+    told = power_sentence(main.n_queries, smallest[0], needed[0], ASKED)
+    tests = TEXTS["judged tests" if main.both else "tests"]
+    yield TEXTS["changes"].format(names=judged.names, tests=tests, told=told)
+    columns = ["p (t)"] if main.both else ["p (random.)", "p (t)"]
     rows = []
-    for key, tested in judged.compared.items():
-        signs = np.sign(np.subtract(*common_queries(judged.values[key])))
-        counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
-        p = [tested.p_randomisation[0], tested.p_t[0]][-len(tests) :]
-        rows.append(
-            [_measure(judged, key), *difference_cells(tested.means), *map(chance, p), *counts]
-        )
-    yield Table(["measure", "difference", "95% interval", *tests, "better", "equal", "worse"], rows)
+    for one in judged.measured:
+        signs = np.sign(np.subtract(*common_queries(one.values)))
+        counts = [f"{(signs == sign).sum():,}" for sign in (1, 0, -1)]
+        p = [one.compared.p_randomisation[0], one.compared.p_t[0]][-len(columns) :]
+        difference = _cells(one.compared.means)[-2:]
+        rows.append([_measure(judged, one), *difference, *map(chance, p), *counts])
+    head = ["measure", "difference", "95% interval", *columns, "better", "equal", "worse"]
+    yield Table(head, rows)
     yield from _both_orders(judged)
     yield from _pairs(judged)
 
 
 def _verdict(judged: ReportData) -> str:
     """Return in a sentence which model is better, if the data say so."""
-    tested = judged.compared[judged.measure]
-    p = tested.p_t[0] if judged.both else tested.p_randomisation[0]
+    tested = judged.main.compared
+    p = tested.p_t[0] if judged.main.both else tested.p_randomisation[0]
     if np.isnan(p):
         return _no_value(judged)
     by_chance = f"chance alone would give a difference as large with probability {chance(p)}."
     if p > LEVEL:
         return f"These queries do not tell which is better on {judged.measure}: {by_chance}"
-    of_models = tested.means
-    sign = np.sign(of_models.difference[0])
-    ends = sorted([sign * of_models.difference_low[0], sign * of_models.difference_high[0]])
-    better, worse = (model.name for model in judged.models[:: int(sign)])
-    by = f"{number(abs(of_models.difference[0]))} (95% interval {span(*ends)})"
-    return f"On {judged.measure}, {better} is better than {worse} by {by}: {by_chance}"
+    mean, low, high = (column[0] for column in tested.means[3:])
+    sign = int(np.sign(mean))
+    better, worse = judged.names[::sign]
+    by, ends = page.estimate(abs(mean), *sorted([sign * low, sign * high]))
+    verdict = f"On {judged.measure}, {better} is better than {worse} by {by}"
+    return f"{verdict} (95% interval {ends}): {by_chance}"
 
 
 def chance(p: float) -> str:
@@ -121,10 +127,9 @@ def _both_orders(judged: ReportData) -> Blocks:
     """Yield how much the orders of both models have in common."""
     facts = []
     for query in np.flatnonzero(judged.rows.queries.sizes > 1).tolist():
-        rows = judged.rows.queries.rows(query)
-        ours, theirs = (judged.ranked(query, model) for model in judged.models)
-        k = min(TOP, len(rows))
-        tau = stats.kendalltau(*(model.scores[rows] for model in judged.models)).statistic
+        ours, theirs = judged.orders(query)
+        k = min(TOP, len(ours))
+        tau = stats.kendalltau(*(scores[ours] for scores in judged.scores)).statistic
         facts.append([len({*ours[:k]} & {*theirs[:k]}) / k, ours[0] == theirs[0], tau])
     if facts:
         overlap, same_first, tau = np.nanmean(facts, axis=0)
@@ -139,23 +144,22 @@ def _both_orders(judged: ReportData) -> Blocks:
 
 def _pairs(judged: ReportData) -> Blocks:
     """Yield a picture of all queries, and those that changed most with both lists."""
-    both = common_queries(judged.main)
+    both, values = common_queries(judged.main.values), judged.main.values
     if not both.size:
         return
-    names = judged.models[0].name, judged.models[1].name
-    text = f"A dot is a query. Above the line, {names[0]} is better."
+    text = f"A dot is a query. Above the line, {judged.names[0]} is better."
     if both.shape[1] > DOTS:
         text += f" {DOTS:,} of {both.shape[1]:,} queries, taken at random."
         both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
-    dots = both[0], both[1], judged.measure, names
+    dots = (*both, judged.measure, judged.names)
     yield page.picture(lambda axes: draw_queries(axes, *dots), text)
-    leads = np.nan_to_num(judged.main[0] - judged.main[1])
+    leads = np.nan_to_num(values[0] - values[1])
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     changed = [query for query in order.tolist() if leads[query]]
     said = "The queries that changed most, with both lists side by side:"
     yield said if changed else "No query changed."
     for query in changed:
-        ours, theirs = map(number, judged.main[:, query])
+        ours, theirs = map(number, values[:, query])
         value = f"{theirs} → {ours} ({number(leads[query], '+.4f')})"
         yield _fold(judged, query, value, _side_by_side(judged, query), query == changed[0])
 
@@ -170,14 +174,14 @@ def _fold(judged: ReportData, query: int, value: str, table: Table, is_open: boo
 
 def _side_by_side(judged: ReportData, query: int) -> Table:
     """Return the first documents of both lists, and from where each came."""
-    ours, theirs = (judged.ranked(query, model) for model in judged.models)
+    ours, theirs = judged.orders(query)
     ranks = {row: rank for rank, row in enumerate(theirs)}
     rows: list[Cells] = []
     for rank, (before, now) in enumerate(zip(theirs[:TOP], ours, strict=False)):
         moved = ranks[now] - rank
         arrow = f"↑ {moved}" if moved > 0 else f"↓ {-moved}" if moved < 0 else "="
         rows.append([f"{rank + 1}", *_document(judged, before), *_document(judged, now), arrow])
-    first, second = (model.name for model in judged.models)
+    first, second = judged.names
     return Table(["rank", second, "label", first, "label", "moved"], rows, words=(1, 3))
 
 
@@ -185,30 +189,29 @@ def _document(judged: ReportData, row: int) -> Cells:
     """Return what a document is called, and its label beside the largest one."""
     label = judged.rows.y[row]
     bar = page.bar(label, judged.rows.y.max(), judged.label_names[label])
-    return [page.name(judged.called(row)), bar]
+    return [page.name(judged.documents[row]), bar]
 
 
 def distribution(judged: ReportData) -> Blocks:
     """Yield how many queries have which value."""
-    values = common_queries(judged.main)
+    values = common_queries(judged.main.values)
     if not values.size:
         yield _no_value(judged)
         return
     edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
-    names = [model.name for model in judged.models]
 
     def draw(axes: Axes) -> None:
         axes.hist(values[0], edges, color=BLUE, alpha=0.75)
         for other in values[1:]:
             axes.hist(other, edges, color=ORANGE, histtype="step")
-            colors = zip((BLUE, ORANGE), names, strict=True)
+            colors = zip((BLUE, ORANGE), judged.names, strict=True)
             legend(axes, [Patch(color=color, label=label) for color, label in colors])
         tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
     yield page.picture(draw, f"How many queries have which {judged.measure}.")
     percentiles = np.percentile(values, [10, 25, 50, 75, 90], axis=1).T
-    rows = [[label, *map(number, row)] for label, row in zip(names, percentiles, strict=True)]
+    rows = [[name, *map(number, row)] for name, row in zip(judged.names, percentiles, strict=True)]
     yield Table(["model", "10% below", "25% below", "median", "75% below", "90% below"], rows)
 
 
@@ -227,23 +230,19 @@ def segments(judged: ReportData) -> Blocks:
 
 def _segment(judged: ReportData, kind: str, keys: Sequence[Any]) -> Table:
     names, codes = groups(keys)
-    parts = [common_queries(judged.main[:, codes == code]) for code in range(len(names))]
+    parts = [common_queries(judged.main.values[:, codes == code]) for code in range(len(names))]
     largest = np.nanmax([0.0, *(means(values).mean[0] for values in parts)])
-    head = [kind, "queries", *_head(judged, judged.measure), "difference", "95% interval"]
-    head = head if judged.models[1:] else head[:-2]
     rows: list[Cells] = []
     for label, values in zip(names, parts, strict=True):
-        part = means(values)
-        value, *others = _means(part)
-        bar = page.bar(part.mean[0], largest, value)
-        cells: Cells = [bar, *others, *difference_cells(part)]
-        rows.append([page.name(label), f"{values.shape[1]:,}", *cells[: len(head) - 2]])
-    return Table(head, rows)
+        value, *others = _cells(means(values))
+        bar = page.bar(means(values).mean[0], largest, value)
+        rows.append([page.name(label), f"{values.shape[1]:,}", bar, *others])
+    return Table([kind, "queries", *_head(judged, judged.measure)], rows)
 
 
 def worst(judged: ReportData) -> Blocks:
     """Yield the queries of lowest value, with their lists."""
-    values = judged.main[0]
+    values = judged.main.values[0]
     order = np.lexsort((-judged.n_relevant, values))  # of equal ones, those with most relevant
     queries = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
     if not queries:
@@ -258,17 +257,16 @@ def worst(judged: ReportData) -> Blocks:
 
 def _list(judged: ReportData, query: int) -> Table:
     """Return the first documents of a list, and relevant ones below, with reasons if there are."""
-    model = judged.models[0]
-    rows = judged.ranked(query, model)
+    rows = judged.orders(query)[0]
     below = [place for place in range(TOP, len(rows)) if judged.rows.y[rows[place]] > 0]
     places = [*range(min(TOP, len(rows))), *below[:FURTHER]]
-    head = ["rank", page.name(judged.column), "label", "score"]
+    head = ["rank", page.name(judged.docid or "row"), "label", "score"]
     lines: list[Cells] = [
-        [f"{place + 1}", *_document(judged, rows[place]), number(model.scores[rows[place]])]
+        [f"{place + 1}", *_document(judged, rows[place]), number(judged.scores[0][rows[place]])]
         for place in places
     ]
     if not isinstance(judged.moved, str) and len(rows) <= LONGEST:
-        shares = model.ranker.explain(take_rows(judged.rows.X, rows))[:, :-1]
+        shares = judged.rankers[0].explain(take_rows(judged.rows.X, rows))[:, :-1]
         for line, beside in zip(lines, (shares - shares.mean(axis=0))[places], strict=True):
             line += [_reasons(judged, beside, 1), _reasons(judged, beside, -1)]
         head += ["lifts", "lowers"]
@@ -284,3 +282,39 @@ def _reasons(judged: ReportData, shares: Vector, sign: int) -> str:
         if sign * shares[i] > 0
     ]
     return ", ".join(parts) or page.NONE
+
+
+def judge(judged: ReportData) -> Blocks:
+    """Yield how far the judge agrees with people, and what its labels are worth."""
+    main, both = judged.main, judged.main.both
+    if not both:
+        return
+    worth, n = float(main.compared.worth[0]), page.count(main.n_queries, "query")
+    what = "difference" if judged.names[1:] else "mean"
+    text = TEXTS["worth" if worth > 0 else "worth nothing"]
+    yield page.Lead(text.format(what=what, measure=judged.measure, worth=worth, n=n))
+    yield TEXTS["judge"]
+    people, labels = (judged.rows.labels[name] for name in (PEOPLE, JUDGE))
+    known = ~np.isnan(people)
+    codes = np.unique([people[known], labels[known]], return_inverse=True)[1]
+    ours, theirs = np.split(codes.ravel(), 2)
+    weighted = cohen_kappa_score(ours, theirs, weights="quadratic")
+    facts = [
+        ["queries judged by people", f"{both.judged.sum():,}"],
+        ["documents judged by people", f"{known.sum():,}"],
+        ["labels that agree", f"{np.mean(ours == theirs):.1%}"],
+        ["Cohen's kappa", number(cohen_kappa_score(ours, theirs), ".2f")],
+        ["kappa, weighted by squared distance", number(weighted, ".2f")],
+    ]
+    yield Table(["judge", ""], facts)
+    rows = []
+    for place, name in enumerate(judged.names):
+        pair = common_queries(np.array([both.judge[place], both.people[place]]))
+        alike = np.nan
+        if pair.shape[1] > 1 and pair.std(axis=1).all():
+            alike = float(stats.pearsonr(*pair).statistic)
+        worth = float(compared_with_judge(both, place).worth[place])
+        bias = _cells(means(pair))[-2:]
+        rows.append([name, *bias, number(alike, ".2f"), number(worth, ".1f")])
+    yield TEXTS["bias"].format(measure=judged.measure)
+    yield Table(["model", "bias", "95% interval", "correlation", "worth in queries"], rows)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import found_in
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
 from gbrank.common.files import check_folder
 from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features
 from gbrank.data.frames import as_frame
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
@@ -28,24 +28,24 @@ from gbrank.fit.estimator import BaseRanker
 from gbrank.measures.judges import with_judge
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
-from gbrank.plots.report import model_sections, page, query_sections
-from gbrank.plots.report.page import Fact, Section, number
-from gbrank.plots.report.report_data import ReportData, ReportedRanker, column_of
+from gbrank.plots.report import page, query_sections, report_data
+from gbrank.plots.report.page import Fact, Section
+from gbrank.plots.report.report_data import Measured, ReportData, column_of
 
-SECTIONS = (
-    ("measures", "How good it is", query_sections.measures),
-    ("changes", "What changed", query_sections.changes),
-    ("judge", "What the judge is worth", model_sections.judge),
-    ("segments", "Where it is good, and where not", query_sections.segments),
-    ("distribution", "From query to query", query_sections.distribution),
-    ("worst", "The worst queries", query_sections.worst),
-    ("importances", "What it looks at", model_sections.importances),
-    ("curves", "How it learned", model_sections.curves),
-    ("data", "The data", model_sections.data),
-    ("parameters", "Parameters", model_sections.parameters),
-    ("versions", "Versions", model_sections.versions),
-)
-OF_FIRST = {"worst", "importances", "curves"}  # sections on the first model alone
+SECTIONS = {
+    query_sections.measures: "How good it is",
+    query_sections.changes: "What changed",
+    query_sections.judge: "What the judge is worth",
+    query_sections.segments: "Where it is good, and where not",
+    query_sections.distribution: "From query to query",
+    query_sections.worst: "The worst queries",
+    report_data.importances: "What it looks at",
+    report_data.curves: "How it learned",
+    report_data.data: "The data",
+    report_data.parameters: "Parameters",
+    report_data.versions: "Versions",
+}
+OF_FIRST = {query_sections.worst, report_data.importances, report_data.curves}
 
 
 def report(
@@ -135,32 +135,35 @@ def report(
     documents = None if docid is None else column_of(X, docid, "docid")
     queries = Queries.resolve(n_rows(X), qid, group)
     warn_of_repeats(documents, queries)
-    models = [_scored(called[0], ranker, X, queries, documents)]
+    models = [_scored(ranker, X, queries, documents)]
     if against is not None:
         with found_in("against: "):
-            models.append(_scored(called[1], against, X, queries, documents))
-    first = models[0].ranker
-    schema = _schema_of(first, X, {*columns, docid})
+            models.append(_scored(against, X, queries, documents))
+    rankers, scores = zip(*models, strict=True)
+    schema = _schema_of(rankers[0], X, {*columns, docid})
     training = None
     if train is not None:
         with found_in("train: "):
-            training = _features(first, schema, train)
+            training = schema.transform(own_columns(rankers[0], train))
     labels = {"y": y} if judged_by is None else with_judge(y, judged_by, queries, None)
+    rows = Documents.checked(X, queries=queries, **labels)
     judged = ReportData(
-        rows=Documents.checked(X, queries=queries, **labels),
+        rows=rows,
         schema=schema,
-        features=_features(first, schema, X),
+        features=schema.transform(own_columns(rankers[0], X)),
         training=training,
-        models=models,
-        measures=chosen,
+        names=[page.name(name) for name in called[: len(models)]],
+        rankers=rankers,
+        scores=scores,
+        measured=[Measured.of(measure, rows, scores) for measure in chosen],
         by={
             column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
             for column in columns
         },
-        documents=None if documents is None else documents.tolist(),
-        column=docid or "row",
+        documents=range(len(rows.y)) if documents is None else documents.tolist(),
+        docid=docid,
     )
-    title = " against ".join(model.name for model in models)
+    title = " against ".join(judged.names)
     return page.write_page(html, "Ranking report", title, [*_sections(judged)], _facts(judged))
 
 
@@ -180,54 +183,46 @@ def _check_measures(ranker: Any, asked: Sequence[Metric] | None) -> list[Measure
 
 
 def _scored(
-    called: str, source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
-) -> ReportedRanker:
-    """Return what a model is called, the model if it is one, and its scores."""
+    source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
+) -> tuple[Any, Vector]:
+    """Return a model, or None of scores alone, and its scores."""
     model = opened(source, X)
     scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
-    return ReportedRanker(page.name(called), model if hasattr(model, "predict") else None, scores)
+    return model if hasattr(model, "predict") else None, scores
 
 
 def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
     """Return the columns that a model sees; of those that do not say, all that are features."""
     if isinstance(model, BaseRanker):
         return model._schema
-    columns = X if model is None else own_columns(model, X)
-    frame = as_frame(columns, "X")
+    frame = as_frame(own_columns(model, X), "X")
     if frame is None:
-        return Schema.learn(columns)
+        return Schema.learn(X)
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
-
-
-def _features(model: Any, schema: Schema, X: Any) -> Features:
-    """Return what a model sees of X as numbers."""
-    return schema.transform(X if model is None else own_columns(model, X))
 
 
 def _sections(judged: ReportData) -> Iterator[Section]:
     """Yield the sections that there are; those on one of two models say on which."""
-    of = f" ({judged.models[0].name})" if judged.models[1:] else ""
-    for key, title, make in SECTIONS:
+    of = f" ({judged.names[0]})" if judged.names[1:] else ""
+    for make, title in SECTIONS.items():
         if blocks := [*make(judged)]:
-            yield Section(key, title + of if key in OF_FIRST else title, blocks)
+            yield Section(make.__name__, title + of if make in OF_FIRST else title, blocks)
 
 
 def _facts(judged: ReportData) -> list[Fact]:
     """Return the numbers at the head of the page."""
-    means, queries = judged.compared[judged.measure].means, judged.rows.queries
-    facts = [_fact(judged.measure, means.mean[0], means.low[0], means.high[0], ".4f")]
-    for other in judged.models[1:]:
-        ends = means.difference_low[0], means.difference_high[0]
-        facts.append(_fact(f"against {other.name}", means.difference[0], *ends))
+    main, queries = judged.main, judged.rows.queries
+    mean, low, high, *difference = (column[0] for column in main.compared.means)
+    facts = [_fact(judged.measure, mean, low, high, ".4f")]
+    facts += [_fact(f"against {name}", *difference) for name in judged.names[1:]]
     seen = replace(judged.rows, X=judged.features)
-    best = best_feature(judged.schema, seen, seen, judged.measures[0])
+    best = best_feature(judged.schema, seen, seen, main.measure)
     if best is not None:
         of_best = f"against {page.name(best.name)} alone, the best feature here"
-        facts.append(_fact(of_best, *difference_of(judged.main[0], best.values)))
-    if judged.both:
-        n_people = f"{judged.n_counted(judged.measure):,}"
-        facts.append((n_people, "queries judged by people", "others by the judge"))
-    without = np.isnan(judged.main[0])
+        facts.append(_fact(of_best, *difference_of(main.values[0], best.values)))
+    if main.both:
+        facts.append((f"{main.n_queries:,}", "queries judged by people", "others by the judge"))
+    without = np.isnan(main.values[0])
     why = "value" if (judged.n_relevant[without] > 0).any() else "relevant document"
     left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"
     length = f"{queries.sizes.mean():.0f} in a query"
@@ -238,5 +233,6 @@ def _facts(judged: ReportData) -> list[Fact]:
 
 def _fact(of: str, mean: float, low: float, high: float, form: str = "+.4f") -> Fact:
     """Return a mean with its interval."""
-    ends = page.span(low, high, form).replace(" ", page.SPACE)
-    return number(mean, form), of, "no interval" if np.isnan(low) else f"95% interval {ends}"
+    value, ends = page.estimate(mean, low, high, form=form)
+    ends = ends.replace(" ", page.SPACE)
+    return value, of, "no interval" if np.isnan(low) else f"95% interval {ends}"

@@ -1,42 +1,70 @@
-"""Data of a report: documents with labels, one model or two, and values of queries."""
+"""Data of a report: documents and models with values of queries; the parts that describe them."""
 
 from __future__ import annotations
 
+import platform
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from importlib.metadata import version
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import quoted, unknown_name
-from gbrank.common.table import number_names
+from gbrank.common.plain import as_json
+from gbrank.common.table import Table, number_names
+from gbrank.common.version import __version__
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.feature_matrix import Features, as_dense, check_matrix
 from gbrank.data.frames import feature_table
 from gbrank.data.ids import as_list, is_missing
-from gbrank.data.lookup import by_rank
+from gbrank.data.lookup import by_rank, count_repeated_names, count_repeated_rows, of_all
 from gbrank.data.schema import Schema
 from gbrank.evaluation import statistics
 from gbrank.evaluation.statistics import Comparisons, JudgedValues, common_queries
+from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.measures.judges import JUDGE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
+from gbrank.plots.fitted_ranker import learning_curves
+from gbrank.plots.report import page
+from gbrank.plots.report.page import NONE, TEXTS, Blocks, Cell, Cells, count, number
 from gbrank.ranker import GBRanker
 
 MOST_GROUPS = 10
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
+SHOWN = 20  # features, and parameters; the others are folded away
+MOST = 200  # features in a table
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
-class ReportedRanker(NamedTuple):
-    """A model, or None where there are scores alone; what it is called, and its scores."""
+class Measured(NamedTuple):
+    """Values of queries by one measure, a row for each model and NaN for none; their means."""
 
-    name: str
-    ranker: Any
-    scores: Vector
+    measure: Measure
+    values: Matrix
+    both: JudgedValues | None  # by people's labels and by a judge's
+    compared: Comparisons
+    n_queries: int  # that have a value, by people where a judge has judged, too
+
+    @classmethod
+    def of(cls, measure: Measure, rows: Documents, scores: Sequence[Vector]) -> Measured:
+        """Return what the models of these scores are worth by a measure."""
+        bound = bind_to_rows(measure, rows)
+        values = np.array([bound.per_query(each) for each in scores])
+        if JUDGE not in rows.labels:
+            known = common_queries(values)
+            return cls(measure, values, None, statistics.compared(known), known.shape[1])
+        pairs = [both_values(measure, rows, each) for each in scores]
+        people, judge = np.stack(pairs, axis=1)
+        both = JudgedValues(people, judge, queries_of_people(rows))
+        n_queries = common_queries(people).shape[1]
+        return cls(measure, values, both, statistics.compared_with_judge(both), n_queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,58 +75,23 @@ class ReportData:
     schema: Schema  # of the first model's columns
     features: Features  # what it sees
     training: Features | None  # what it saw in training
-    models: Sequence[ReportedRanker]
-    measures: Sequence[Measure]  # the first decides
+    names: Sequence[str]  # of the models
+    rankers: Sequence[Any]  # None where there are scores alone
+    scores: Sequence[Vector]
+    measured: Sequence[Measured]  # the first decides
     by: dict[str, Sequence[Any]]  # values of columns, one a query
-    documents: Sequence[Any] | None  # what they are called, in a column of this name
-    column: str
+    documents: Sequence[Any]  # what they are called, in a column of this name; or their rows
+    docid: str | None
+
+    @property
+    def main(self) -> Measured:
+        """The values by the measure that decides."""
+        return self.measured[0]
 
     @property
     def measure(self) -> str:
         """The measure that decides."""
-        return str(self.measures[0])
-
-    @cached_property
-    def values(self) -> dict[str, Matrix]:
-        """By measure, a row for each model and a query a column; NaN where it has no value."""
-        values = {}
-        for measure in self.measures:
-            bound = bind_to_rows(measure, self.rows)
-            values[str(measure)] = np.array([bound.per_query(each.scores) for each in self.models])
-        return values
-
-    @property
-    def main(self) -> Matrix:
-        """The values of the measure that decides."""
-        return self.values[self.measure]
-
-    @cached_property
-    def both(self) -> dict[str, JudgedValues]:
-        """The values by people's labels and by a judge's, by measure; none without a judge."""
-        both = {}
-        for measure in self.measures if JUDGE in self.rows.labels else ():
-            pairs = [both_values(measure, self.rows, model.scores) for model in self.models]
-            people, judge = np.stack(pairs, axis=1)
-            both[str(measure)] = JudgedValues(people, judge, queries_of_people(self.rows))
-        return both
-
-    @cached_property
-    def compared(self) -> dict[str, Comparisons]:
-        """The means of each measure, and tests of the difference from the second model."""
-        if self.both:
-            return {key: statistics.compared_with_judge(both) for key, both in self.both.items()}
-        return {
-            key: statistics.compared(common_queries(values)) for key, values in self.values.items()
-        }
-
-    def n_counted(self, measure: str) -> int:
-        """Return how many queries have a value, by people where a judge has judged, too."""
-        values = self.both[measure].people if self.both else self.values[measure]
-        return common_queries(values).shape[1]
-
-    def called(self, row: int) -> Any:
-        """Return what a document is called; its row where it has no name."""
-        return row if self.documents is None else self.documents[row]
+        return str(self.main.measure)
 
     @cached_property
     def label_names(self) -> dict[float, str]:
@@ -107,30 +100,25 @@ class ReportData:
         return dict(zip(labels, number_names(labels), strict=True))
 
     @cached_property
-    def n_relevant(self) -> NDArray[np.int64]:
+    def n_relevant(self) -> Positions:
         """How many documents of each query have a label above 0."""
         queries = self.rows.queries
         return np.bincount(queries.index[self.rows.y > 0], minlength=queries.n_queries)
 
-    def ranked(self, query: int, model: ReportedRanker) -> Positions:
-        """Return the rows of a query in the order of a model."""
+    def orders(self, query: int) -> list[Positions]:
+        """Return the rows of a query in the order of each model."""
         rows = self.rows.queries.rows(query)
-        return by_rank(rows, model.scores[rows])
-
-    @cached_property
-    def sample(self) -> NDArray[np.int64]:
-        """Documents taken at random, whose scores are explained."""
-        n = self.rows.queries.n_documents
-        return np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
+        return [by_rank(rows, scores[rows]) for scores in self.scores]
 
     @cached_property
     def moved(self) -> Vector | str:
         """The mean move of a first model's score by each feature, or why it is not known."""
-        ranker = self.models[0].ranker
+        ranker, n = self.rankers[0], self.rows.queries.n_documents
         if not isinstance(ranker, GBRanker):
             return "it has no trees"
+        sample = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
         try:
-            shares = ranker.explain(take_rows(self.rows.X, self.sample))
+            shares = ranker.explain(take_rows(self.rows.X, sample))
         except ValueError as error:  # of an `init` that cannot be explained
             return str(error)
         moved: Vector = np.abs(shares[:, :-1]).mean(axis=0)
@@ -154,20 +142,14 @@ def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
     return np.fromiter(known, object, len(values))
 
 
-def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
+def groups(values: Sequence[Any]) -> tuple[list[str], Positions]:
     """Return the names of groups of values, and the group of each; None is missing.
 
     Numbers are in order of size, and in few ranges if many differ; texts in order of frequency.
     """
     counts = Counter(value for value in values if value is not None)
     numeric = all(type(value) in (int, float) for value in counts)
-    if numeric and len(counts) > MOST_GROUPS:
-        names, codes = _ranges(counts)
-    elif numeric:
-        names = number_names(sorted(counts))
-        codes = {value: place for place, value in enumerate(sorted(counts))}
-    else:
-        names, codes = _texts([value for value, _ in counts.most_common()])
+    names, codes = _ranges(counts) if numeric else _texts([key for key, _ in counts.most_common()])
     if None in values:
         codes[None] = len(names)
         names.append("missing")
@@ -185,16 +167,166 @@ def _texts(values: list[Any]) -> tuple[list[str], dict[Any, int]]:
 
 
 def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
-    """Return the names of ranges of numbers, and the range of each: 0 apart, quarters of others."""
+    """Return the names of ranges of numbers, and the range of each.
+
+    Few numbers are by themselves; of many, 0 is apart, and others are in quarters.
+    """
     values = sorted(counts)
-    known = np.array(values, np.float64)
-    others = np.array([value for value in counts.elements() if value])
-    tops = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower")
-    if 0 in counts:
-        tops = np.append(tops, [0.0, *known[known < 0][-1:]])
+    tops = known = np.array(values, np.float64)
+    if len(values) > MOST_GROUPS:
+        others = np.array([value for value in counts.elements() if value])
+        tops = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower")
+        if 0 in counts:
+            tops = np.append(tops, [0.0, *known[known < 0][-1:]])
     codes = np.searchsorted(np.unique(tops), known)
     edges = [*np.flatnonzero(np.diff(codes, prepend=-1)).tolist(), len(values)]
     ends = [value for first, end in pairwise(edges) for value in (values[first], values[end - 1])]
     called = iter(number_names(ends))
     names = [" to ".join(dict.fromkeys(pair)) for pair in zip(called, called, strict=True)]
     return names, dict(zip(values, codes.tolist(), strict=True))
+
+
+def importances(judged: ReportData) -> Blocks:
+    """Yield what features are worth."""
+    ranker, n, moved = judged.rankers[0], judged.rows.queries.n_documents, judged.moved
+    if not isinstance(ranker, GBRanker):
+        yield _left_out(ranker, "no trees, whose splits are counted here")
+        return
+    gains = ranker.feature_importances_
+    if isinstance(moved, str):
+        yield f"Mean |SHAP| is left out: {moved}"
+        moved = np.full(len(gains), np.nan)
+    else:
+        at_random = " taken at random" if n > SAMPLE else ""
+        yield TEXTS["importances"].format(documents=count(min(n, SAMPLE), "document") + at_random)
+    rows: list[Cells] = [
+        [
+            page.name(judged.schema.feature_names[i]),
+            page.bar(gains[i], gains.max()),
+            page.bar(moved[i], moved.max()),
+        ]
+        for i in np.lexsort((-gains, -np.nan_to_num(moved)))
+    ]
+    yield from _of_features(["feature", "share of the gain", "mean |SHAP|"], rows)
+
+
+def _of_features(head: Sequence[str], rows: Sequence[Cells]) -> Blocks:
+    """Yield the table of the first features."""
+    yield from page.folded(head, rows[:MOST], SHOWN)
+    if len(rows) > MOST:
+        yield f"The first {MOST} of {len(rows):,} features."
+
+
+def _left_out(ranker: Any, lack: str) -> str:
+    kind = "scores alone have" if ranker is None else f"a {type(ranker).__name__} has"
+    return f"Left out: {kind} {lack}."
+
+
+def curves(judged: ReportData) -> Blocks:
+    """Yield measures by round."""
+    ranker = judged.rankers[0]
+    results = getattr(ranker, "evals_result_", None)
+    if results is None:
+        yield _left_out(ranker, "no rounds")
+    elif not results:
+        yield "Left out: the model was fitted without validation data, and with verbose=0."
+    else:
+        caption = "The measure after each round, on the data of the fit."
+        yield page.picture(lambda axes: learning_curves(ranker, ax=axes), caption)
+        yield results._table()
+
+
+def data(judged: ReportData) -> Blocks:
+    """Yield what the documents, queries and labels are, and the features beside training's."""
+    rows, queries, sizes = judged.rows, judged.rows.queries, judged.rows.queries.sizes
+    if judged.docid is None:
+        repeats = count_repeated_rows(judged.features, queries.index, rows.y)
+    else:
+        repeats = count_repeated_names(judged.documents, queries)
+    lengths = f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,g}"
+    facts = [
+        ["documents", f"{queries.n_documents:,}"],
+        ["queries", f"{queries.n_queries:,}"],
+        ["documents in a query", lengths],
+        ["repeated documents", f"{of_all(repeats, queries)}, by {judged.docid or 'equal rows'}"],
+        ["queries without a label above 0", f"{(judged.n_relevant == 0).sum():,}"],
+    ]
+    yield Table(["data", ""], facts)
+    names, codes = groups(rows.y.tolist())
+    counts = np.bincount(codes).tolist()
+    labels = [
+        [name, f"{n:,}", page.bar(n, max(counts), f"{n / len(codes):.1%}")]
+        for name, n in zip(names, counts, strict=True)
+    ]
+    yield Table(["label", "documents", "share"], labels)
+    yield from _features(judged)
+
+
+def _features(judged: ReportData) -> Blocks:
+    """Yield a table of the features; those that drifted most first, or with most missing."""
+    tables, training = [judged.features], judged.training
+    head = ["feature", "missing", "median"]
+    if training is None:
+        yield TEXTS["missing"]
+    else:
+        tables.append(training)
+        head += ["missing in training", "median in training", "drift"]
+        yield TEXTS["drifted"].format(training=count(training.shape[0], "document"))
+    rows: list[tuple[float, Cells]] = []
+    for column, feature in enumerate(judged.schema.feature_names):
+        categorical = column in judged.schema.categorical
+        samples = [as_dense(table[:, [column]]).ravel() for table in tables]
+        cells: Cells = [page.name(feature)]
+        for values in samples:
+            known = values[~np.isnan(values)]
+            median = np.nan if categorical or not known.size else float(np.median(known))
+            cells += [f"{np.isnan(values).mean():.1%}", number(median, ".4g")]
+        key = float(np.isnan(samples[0]).mean())
+        if samples[1:]:
+            key = drift(*samples, categorical=categorical)
+            cells.append(page.bar(key, 1.0))
+        rows.append((key, cells))
+    rows.sort(key=lambda row: -row[0])
+    yield from _of_features(head, [cells for _, cells in rows])
+
+
+def drift(here: Vector, then: Vector, *, categorical: bool) -> float:
+    """Return how far two samples of a feature's values are apart, from 0 to 1."""
+    lowest = -1.0 if categorical else -np.inf
+    samples = [np.where(np.isnan(values), lowest, values) for values in (here, then)]
+    if not categorical:
+        return float(stats.ks_2samp(*samples, method="asymp").statistic)
+    sides = np.repeat([0, 1], [len(values) for values in samples])
+    counts = stats.contingency.crosstab(np.concatenate(samples), sides).count
+    return float(np.abs(np.diff(counts / counts.sum(axis=0))).sum() / 2)
+
+
+def parameters(judged: ReportData) -> Blocks:
+    """Yield the parameters of each model; those that differ stand out, and come first."""
+    params = [_params_of(ranker) for ranker in judged.rankers]
+    rows: list[tuple[bool, Cells]] = []
+    for key in dict.fromkeys(chain(*params)):
+        values = [each.get(key, NONE) for each in params]
+        differ = len({*values}) > 1
+        rows.append((differ, [key, *(Cell(value, strong=differ) for value in values)]))
+    rows.sort(key=lambda row: not row[0])
+    kinds = [NONE if ranker is None else type(ranker).__name__ for ranker in judged.rankers]
+    table: list[Cells] = [["class", *kinds], *(cells for _, cells in rows)]
+    head = ["parameter", *judged.names]
+    yield from page.folded(head, table, 2 * SHOWN, range(len(head)))
+
+
+def _params_of(model: Any) -> dict[str, str]:
+    """Return the parameters of a model as texts, of those that say."""
+    if isinstance(model, PretrainedRanker) or not hasattr(model, "get_params"):
+        return {}
+    return {key: page.name(as_json(value)) for key, value in model.get_params(deep=False).items()}
+
+
+def versions(judged: ReportData) -> Blocks:
+    """Yield the versions of what computed the page."""
+    boosters = {ranker.booster for ranker in judged.rankers if isinstance(ranker, GBRanker)}
+    rows = [["gbrank", __version__], ["Python", platform.python_version()]]
+    rows += [[library, version(library)] for library in (*sorted(boosters), *LIBRARIES)]
+    yield "Of what computed this page; the model may have been trained by others."
+    yield Table(["library", "version"], rows, (0, 1))
