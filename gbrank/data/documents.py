@@ -11,23 +11,28 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.common.checks import (
     check_finite,
     check_labels,
     check_vector,
     check_weights,
+    quoted,
     refuse_where,
+    unknown_name,
 )
 from gbrank.common.collective import all_any
-from gbrank.data.frames import as_frame
-from gbrank.data.labels import check_labels_by_name, find_label, is_judged, split_columns
+from gbrank.common.grammar import check_label_name
+from gbrank.common.warnings import warn_user
+from gbrank.data.frames import as_frame, as_numbers
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sampling import query_keys, sampled
 
+UNJUDGED = -1  # as a label beside y; so is NaN
 LARGEST_SCORE = 1e30  # finite in single precision, and so are sums
 EVERY = slice(None)
+BY_DOCUMENT = ("y", "sample_weight", "init_score", "position")  # the columns, besides labels
 # The arguments of `fit` that list a column, one entry for each validation set.
 VALIDATION = {
     "qid": "eval_qid",
@@ -93,33 +98,21 @@ class Documents:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `fit` that hold these documents."""
-        columns = {
-            "X": self.X,
-            "y": self.y,
-            "qid": self.queries.ids[self.queries.index],
-            "sample_weight": self.sample_weight,
-            "query_weight": self.query_weight,
-            "init_score": self.init_score,
-            "position": self.position,
-            "labels": self.labels or None,
-        }
-        return {name: values for name, values in columns.items() if values is not None}
+        columns = {name: values for name, values in vars(self).items() if values is not None}
+        queries = columns.pop("queries")
+        if not columns["labels"]:
+            del columns["labels"]
+        return {**columns, "qid": queries.ids[queries.index]}
 
     def take(self, rows: Positions, queries: Queries, kept: Chosen = EVERY) -> Documents:
         """Return some documents, whose queries are `queries`: those of ours that are kept."""
-
-        def rows_of(column: NDArray[Any] | None) -> Any:
-            return None if column is None else column[rows]
-
+        columns = {name: getattr(self, name) for name in BY_DOCUMENT}
         return Documents(
             None if self.X is None else take_rows(self.X, rows),
-            self.y[rows],
-            queries,
-            sample_weight=rows_of(self.sample_weight),
+            queries=queries,
             query_weight=None if self.query_weight is None else self.query_weight[kept],
-            init_score=rows_of(self.init_score),
-            position=rows_of(self.position),
             labels={name: values[rows] for name, values in self.labels.items()},
+            **{name: None if column is None else column[rows] for name, column in columns.items()},
         )
 
     def take_queries(self, mask: Mask) -> Documents:
@@ -172,15 +165,82 @@ class Documents:
         """
         if label is None:
             return self, EVERY, EVERY
-        values = find_label(self.labels, label, user)
+        values, judged = find_label(self.labels, label, self.queries, user)
         documents = replace(self, y=values)
-        judged = is_judged(values)
         if judged is None:
             return documents, EVERY, EVERY
-        if not judged.any():
-            raise ValueError(f"{user} needs documents that are judged by {label!r}, got none.")
-        queries, rows, kept = self.queries.select(judged)
+        queries, rows, kept = judged
         return documents.take(rows, queries, kept), rows, kept
+
+
+def check_labels_by_name(
+    labels: object, length: int, argument: str = "labels"
+) -> dict[str, Vector]:
+    """Return labels by name, NaN where a document is unjudged."""
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"{argument} must be a mapping of name to values, got {quoted(labels)}.")
+    return {
+        check_label_name(name): _checked_label(values, f"{argument}[{name!r}]", length)
+        for name, values in labels.items()
+    }
+
+
+def _checked_label(values: ArrayLike, argument: str, length: int) -> Vector:
+    checked = check_vector(values, argument, length)
+    unjudged = checked == UNJUDGED
+    checked = np.where(unjudged, np.nan, checked)
+    wrong = (checked < 0) | np.isinf(checked)
+    refuse_where(wrong, checked, argument, "must be at least 0, or -1")
+    if not all_any((~np.isnan(checked)).any()):
+        raise ValueError(f"{argument} must have a document that is judged, got none.")
+    if unjudged.any():
+        warn_user(
+            f"{argument}: {unjudged.sum()} documents of {UNJUDGED} are left out as unjudged. If "
+            "that is meant, NaN says it without this warning; no value can be below 0."
+        )
+    return checked
+
+
+def find_label(
+    labels: Mapping[str, Vector], name: str, queries: Queries, user: object
+) -> tuple[Vector, tuple[Queries, Positions, Mask] | None]:
+    """Return the label of a name and, unless it judges all documents, those that it does judge.
+
+    `user` is what needs the label, for the error where there is none.
+    """
+    if name not in labels:
+        if labels:
+            raise unknown_name("label", name, labels)
+        raise ValueError(f"{user} needs labels= with {name!r}, got none.")
+    judged = ~np.isnan(labels[name])
+    if not judged.any():
+        raise ValueError(f"{user} needs documents that are judged by {name!r}, got none.")
+    return labels[name], None if judged.all() else queries.select(judged)
+
+
+def check_column_names(names: Any) -> list[str]:
+    """Return the names of columns, or say what labels must be."""
+    listed = isinstance(names, Sequence) and not isinstance(names, str)
+    if not listed or not all(isinstance(name, str) for name in names):
+        demand = "must be a mapping of name to values, or a list of columns of X"
+        raise ArgumentTypeError("labels", demand, quoted(names))
+    return list(names)
+
+
+def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """Return a data frame without some of its columns, and what these hold."""
+    frame = as_frame(X, "X")
+    if frame is None:
+        demand = "must be a mapping of name to values where X is no data frame"
+        raise ArgumentTypeError("labels", demand, quoted(names))
+    columns: dict[str, Any] = {}
+    for name in check_column_names(names):
+        if name not in frame.columns:
+            raise unknown_name("column (labels)", str(name), map(str, frame.columns))
+        columns[name] = as_numbers(frame[name], "labels must name columns of numbers")
+    return frame.drop(list(columns)).to_native(), columns
 
 
 def check_initial_scores(values: ArrayLike | None, name: str, length: int) -> Vector | None:

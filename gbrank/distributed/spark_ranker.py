@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 
 from gbrank.common.checks import check_number
-from gbrank.data.labels import check_column_names
+from gbrank.data.documents import check_column_names
 from gbrank.data.queries import Queries
 from gbrank.distributed.barrier import n_slots, run_in_stage
 from gbrank.distributed.parts import Data, each_column, fit_part, portable

@@ -20,8 +20,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
-from gbrank.data.documents import Documents, Labels
-from gbrank.data.labels import split_columns
+from gbrank.data.documents import Documents, Labels, split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, TableLike

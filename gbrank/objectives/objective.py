@@ -24,8 +24,7 @@ from gbrank.common.collective import all_any
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
 from gbrank.common.registry import notes
-from gbrank.data.documents import document_weights
-from gbrank.data.labels import check_labels_by_name
+from gbrank.data.documents import check_labels_by_name, document_weights
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sums import order_free_mean
 from gbrank.engine.compiling import Function

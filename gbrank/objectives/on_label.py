@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.grammar import check_label_name
-from gbrank.data.labels import find_label, is_judged
+from gbrank.data.documents import find_label
 from gbrank.objectives.objective import Binding, Evaluator, Facts, Mixture, Objective
 
 
@@ -73,14 +73,11 @@ class OnLabel(Objective):
 
     def runner(self, binding: Binding) -> Evaluator:
         """Return the runner of the documents that have the label."""
-        values = find_label(binding.labels, self.label, f"objective {self}")
-        known = is_judged(values)
-        if known is None:
+        user = f"objective {self}"
+        values, judged = find_label(binding.labels, self.label, binding.queries, user)
+        if judged is None:
             return self.objective.runner(binding._replace(y=values))
-        if not known.any():
-            demand = f"needs documents that are judged by {self.label!r}, got none"
-            raise ValueError(f"objective {self} {demand}.")
-        queries, rows, kept = binding.queries.select(known)
+        queries, rows, kept = judged
         runner = self.objective.runner(binding._replace(y=values[rows], queries=queries))
         return JudgedRunner(runner, rows, kept)
 
