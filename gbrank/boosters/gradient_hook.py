@@ -19,8 +19,7 @@ from gbrank.common.checks import check_choice, check_finite, check_number, check
 from gbrank.common.collective import all_any, all_sum
 from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
-from gbrank.data.spread import step_factor, unit_width
-from gbrank.data.sums import largest_size, order_free_mean, round_to_exact_sums
+from gbrank.data.sums import max_abs, order_free_mean, round_to_exact_sums, step_factor, unit_width
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measures
@@ -247,7 +246,7 @@ class GradientHook:
         if left_out is not None:
             gradient[left_out] = curvature[left_out] = 0.0
             count -= int(left_out.sum())
-        learns = all_any(largest_size(gradient) > SMALLEST_GRADIENT)
+        learns = all_any(max_abs(gradient) > SMALLEST_GRADIENT)
         if not learns:
             gradient[:] = 0.0
             if first:

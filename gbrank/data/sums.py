@@ -1,17 +1,22 @@
-"""Sums over all workers: the same bits for any order of values and workers."""
+"""Sums over all workers, the same bits for any order of values; and the spread of scores."""
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.collective import all_max, all_sum
+from gbrank.data.queries import Queries
 
 # How many values are converted at a time.
 CHUNK = 1 << 16
+# Sigmas above one spread multiply the spread in every round: single precision must hold it.
+WIDEST_SPREAD = 1e9
+# How many queries make steps halfway from σ to one spread: chosen on validation queries.
+HALFWAY = 5000
 
 
-def order_free_mean(values: NDArray[np.float64], count: int) -> float:
+def order_free_mean(values: Vector, count: int) -> float:
     """Return Σ values / count over all workers; values must be finite and not negative."""
     bits, largest = _fixed_point_format(values)
     total = sum(
@@ -22,9 +27,7 @@ def order_free_mean(values: NDArray[np.float64], count: int) -> float:
     return float(summed) / count * 2.0**-bits * largest
 
 
-def order_free_sums(
-    values: NDArray[np.float64], groups: NDArray[np.int64], n_groups: int
-) -> NDArray[np.float64]:
+def order_free_sums(values: Vector, groups: Positions, n_groups: int) -> Vector:
     """Return the sum of each group of finite values, over all workers."""
     sums = np.zeros(n_groups, dtype=np.int64)
     bits, largest = _fixed_point_format(values)
@@ -32,14 +35,14 @@ def order_free_sums(
     return np.ldexp(all_sum(sums), -bits) * largest
 
 
-def round_to_exact_sums(*arrays: NDArray[np.float64]) -> list[float]:
+def round_to_exact_sums(*arrays: Vector) -> list[float]:
     """Round finite values, in place, so that no sum of some of an array's loses a bit.
 
     Of N values of at most M in size, over all workers, what remains are multiples of M N / 2⁵¹ (N
     and M rounded up to powers of 2): such sums need 52 bits. Return this unit for each array; 0
     where all values are 0.
     """
-    largest = all_max(np.array([largest_size(values) for values in arrays]))
+    largest = all_max(np.array([max_abs(values) for values in arrays]))
     counts = all_sum(np.array([len(values) for values in arrays]))
     units = []
     for values, size, count in zip(arrays, largest, counts, strict=True):
@@ -52,17 +55,54 @@ def round_to_exact_sums(*arrays: NDArray[np.float64]) -> list[float]:
     return units
 
 
-def largest_size(values: NDArray[np.float64]) -> float:
+def max_abs(values: Vector) -> float:
     """Return the largest |value| here; 0 if there is none."""
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
-def _fixed_point_format(values: NDArray[np.float64]) -> tuple[int, float]:
+def _fixed_point_format(values: Vector) -> tuple[int, float]:
     """Return bits and factor of the fixed-point format in which no sum over workers overflows."""
-    largest = all_max(largest_size(values))
+    largest = all_max(max_abs(values))
     return 62 - int(all_sum(len(values))).bit_length(), largest
 
 
-def _to_fixed_point(values: NDArray[np.float64], bits: int, largest: float) -> NDArray[np.int64]:
+def _to_fixed_point(values: Vector, bits: int, largest: float) -> Positions:
     scaled = values / largest if largest > 0 else values
     return (scaled * 2.0**bits).astype(np.int64)
+
+
+def spread_within_queries(scores: Vector, queries: Queries) -> float:
+    """Return the standard deviation of scores about their queries' means, over all workers."""
+    # Sums are taken in integers, so that the order of rows plays no part.
+    starts = queries.offsets[:-1]
+    # Halved, so that no difference overflows.
+    half = np.ldexp(scores, -1)
+    below = half - np.maximum.reduceat(half[queries.order], starts)[queries.index]
+    furthest, longest = all_max(np.array([-below.min(), queries.sizes.max()]))
+    if furthest == 0:
+        return 0.0
+    # A power of two keeps the scaling exact, and the sum of each query below 2^62.
+    scale = int(np.frexp(furthest)[1])
+    bits = 61 - int(longest).bit_length()
+    scaled = np.ldexp(below, -scale)
+    fixed_point = np.ldexp(scaled, bits).astype(np.int64)[queries.order]
+    means = np.ldexp(np.add.reduceat(fixed_point, starts) / queries.sizes, -bits)
+    squares = (scaled - means[queries.index]) ** 2
+    return float(np.ldexp(np.sqrt(order_free_mean(squares, len(squares))), scale + 1))
+
+
+def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
+    """Return the sigma that is one spread, over all workers; 1 if all scores are tied."""
+    return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** _power(sigma_unit) or 1.0
+
+
+def step_factor(sigma: float, queries: Queries, sigma_unit: str) -> float:
+    """Return the factor from steps of σ spreads to σ + (1 − σ) n / (n + 5000), n queries."""
+    width = min(sigma ** (1 / _power(sigma_unit)), 1.0)
+    n = float(all_sum(queries.n_queries))  # many queries support steps of one spread, few do not
+    return 1 + (1 / width - 1) * n / (n + HALFWAY)
+
+
+def _power(sigma_unit: str) -> int:
+    """Return the power of a score that sigma is measured in."""
+    return 2 if sigma_unit == "squared score" else 1
