@@ -12,7 +12,7 @@ from gbrank.common.arrays import Positions, Single, Vector
 from gbrank.common.collective import all_sum
 from gbrank.common.plain import plain
 from gbrank.data.feature_matrix import Features
-from gbrank.data.sampling import block_keys
+from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Schema
 
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
@@ -78,4 +78,4 @@ def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
     Bins are made from it: rows are chosen by content, not by position.
     """
     count = math.ceil(X.shape[0] * min(1, most / all_sum(X.shape[0])))
-    return X[np.argsort(block_keys(X))[:count]]
+    return X[np.argsort(row_keys(X))[:count]]

@@ -18,14 +18,13 @@ Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its ow
 class LetorArray(np.ndarray):
     """Features of a LETOR file; parts of them keep the class."""
 
+    counted_from = 1  # the number of the first column
+
 
 class LetorMatrix(sp.csr_matrix):
     """Sparse features of a LETOR file."""
 
-
-def counted_from(X: Any) -> int:
-    """Return the number of the first column: 1 in LETOR files."""
-    return int(isinstance(X, LetorArray | LetorMatrix))
+    counted_from = 1
 
 
 def check_matrix(X: Any) -> Features:
@@ -37,6 +36,17 @@ def check_matrix(X: Any) -> Features:
         matrix = _converted(matrix)
     dtype = np.float32 if matrix.dtype == np.float32 else np.float64
     return _as_csr(matrix, dtype) if sp.issparse(X) else matrix.astype(dtype, copy=False)
+
+
+def objects_of(X: Any) -> Features:
+    """Return an array of objects, some of which are categories."""
+    refuse_masked(X, "X", "fill it with NaN, which is missing")
+    if sp.issparse(X):
+        demand = "must be a data frame, as in fit, which had categories"
+        raise ArgumentError("X", demand, f"a sparse {type(X).__name__}")
+    values = np.array(X, dtype=object)
+    refuse_empty(values.shape)
+    return values
 
 
 def _converted(matrix: Features) -> Features:

@@ -93,40 +93,40 @@ class FeatureTable:
         categories = [*column.array.categories, None]  # the last one is that of code -1
         return [categories[code] for code in codes.tolist()]
 
-    def take(self, places: list[int]) -> Any:
-        """Return a data frame of some columns."""
-        return self._frame[:, places].to_native()
+    def take(self, places: list[int]) -> FeatureTable:
+        """Return some of the columns."""
+        native = self._native
+        return FeatureTable(native.take(places, axis=1) if self._pandas else native[:, places])
 
-    def matrix(self, places: list[int], codes: Mapping[int, Vector]) -> NDArray[Any]:
-        """Return the columns at these places as numbers, but the codes for some of them."""
-        columns = {places[position]: values for position, values in codes.items()}
-        for place in set(self.others).intersection(places) - columns.keys():
+    def to_native(self) -> Any:
+        """Return the data frame."""
+        return self._native if self._pandas else self._native.to_native()
+
+    def matrix(self, codes: Mapping[int, Vector]) -> NDArray[Any]:
+        """Return the columns as numbers, but the codes for some of them."""
+        columns = dict(codes)
+        for place in set(self.others) - codes.keys():
             columns[place] = as_numbers(self.column(place), DEMAND)
-        block = (
-            self._pandas_block(places, columns) if self._pandas else self._block(places, columns)
-        )
+        block = self._pandas_block(columns) if self._pandas else self._block(columns)
         single = block.dtype == np.float32
         return np.require(block, np.float32 if single else np.float64, ["C", "W"])
 
-    def _pandas_block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+    def _pandas_block(self, columns: dict[int, Vector]) -> NDArray[Any]:
         frame = self._native
         if columns:
             frame = frame.copy(deep=False)
             for place, values in columns.items():
                 frame.isetitem(place, values)
-        if places != [*range(len(self.names))]:
-            frame = frame.take(places, axis=1)
-        types = {columns[i].dtype if i in columns else self._types[i] for i in places}
+        types = {columns[i].dtype if i in columns else dtype for i, dtype in enumerate(self._types)}
         dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
         block: NDArray[Any] = frame.to_numpy(dtype=dtype, na_value=np.nan)
         return block
 
-    def _block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+    def _block(self, columns: dict[int, Vector]) -> NDArray[Any]:
         frame = self._frame.with_columns(
             nw.new_series(self.names[place], values, backend=self._frame.implementation)
             for place, values in columns.items()
         )
-        frame = frame if places == [*range(len(self.names))] else frame[:, places]
         block: NDArray[Any] = np.empty(0, object)
         with suppress(Exception):  # of integers that NumPy has no like of
             block = frame.to_numpy()
@@ -263,15 +263,10 @@ def is_numeric(dtype: nw.dtypes.DType) -> bool:
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
-def has_no_value(column: nw.Series[Any]) -> bool:
-    """Return whether all of a column is missing, so that its type says nothing."""
-    return bool(column.null_count() == len(column))
-
-
 def as_numbers(column: nw.Series[Any], demand: str, hint: str = "") -> NDArray[Any]:
     """Return a column of numbers, or without a value, as an array; refuse any other."""
     if not is_numeric(column.dtype):
-        if has_no_value(column):
+        if column.null_count() == len(column):
             return np.full(len(column), np.nan, np.float32)
         if column.dtype.is_temporal():
             hint = " Drop it, or turn it into numbers, such as days."

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.arrays import one_column
+from gbrank.common.arrays import Mask, Positions, one_column
 from gbrank.common.checks import refuse_masked
 from gbrank.common.on_use import nw
 
@@ -69,13 +69,11 @@ def as_list(ids: NDArray[Any]) -> list[Any]:
     return list(ids) if ids.dtype.kind in "mM" else ids.tolist()
 
 
-def first_missing(ids: NDArray[Any]) -> int | None:
-    """Return the place of the first id that is missing, or has a missing part."""
+def missing_ids(ids: NDArray[Any]) -> Mask:
+    """Return which ids are missing, or have a missing part."""
     if ids.dtype == object:
-        return next((place for place, value in enumerate(ids) if _has_missing(value)), None)
-    if ids.dtype.kind not in "fcmM" or not (missing := np.isnan(ids)).any():
-        return None
-    return int(np.argmax(missing))
+        return np.fromiter(map(_has_missing, ids), bool, len(ids))
+    return np.isnan(ids) if ids.dtype.kind in "fcmM" else np.zeros(len(ids), bool)
 
 
 def is_missing(value: object) -> bool:
@@ -93,7 +91,7 @@ def _has_missing(value: object) -> bool:
     return is_missing(value)
 
 
-def codes_by_appearance(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def codes_by_appearance(values: NDArray[Any], name: str) -> tuple[Positions, NDArray[Any]]:
     """Return for each value its number among the different ones, and these as they appear."""
     if values.dtype == object:
         codes: dict[Any, int] = {}
@@ -117,8 +115,11 @@ def key_of(value: object) -> int:
         value = value.item()
     if isinstance(value, str):
         text = str.__str__(value)
-        number = _number_of_text(text)
-        return _digest(repr(text)) if number is None else _key_of_number(number)
+        if NUMBER.fullmatch(text):  # files of text hold ids like that
+            number = int(text) if text.lstrip("-").isdecimal() else float(text)
+            if str(number) == text:  # as Python writes it
+                return _key_of_number(number)
+        return _digest(repr(text))
     if isinstance(value, TIMES):
         return _key_of_time(value)
     if isinstance(value, Number):
@@ -150,14 +151,6 @@ def places_among(
         equal.get(value) or (alike.get(keys[value], []) if sharing[keys[value]] == 1 else [])
         for value in wanted
     ]
-
-
-def _number_of_text(text: str) -> float | None:
-    """Return the number that a text is, as Python writes it: files of text hold ids like that."""
-    if not NUMBER.fullmatch(text):
-        return None
-    number = int(text) if text.lstrip("-").isdecimal() else float(text)
-    return number if str(number) == text else None
 
 
 def _key_of_number(value: Any) -> int:

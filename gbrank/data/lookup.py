@@ -14,7 +14,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, is_missing, places_among
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import block_keys, split_mix
+from gbrank.data.sampling import row_keys, split_mix
 
 
 def by_rank(rows: Positions, scores: Vector) -> Positions:
@@ -47,8 +47,11 @@ def rows_asked_for(
     if docid is not None:
         called = document_names(docid, queries)
         matches = places_among([*asked.values()], [called[row] for row in rows], str)
-        pairs = zip(asked.items(), matches, strict=True)
-        chosen = [_row_of(item, rows[places]) for item, places in pairs]
+        for (argument, name), places in zip(asked.items(), matches, strict=True):
+            if len(places) != 1:
+                got = f"{quoted(name)}, of {len(places)} rows"
+                raise ArgumentError(argument, "must be the name of one document", got)
+        chosen = [int(rows[place]) for (place,) in matches]
         names = [str(name) for name in asked.values()]
     else:
         first, kind = (0, "row") if query is None else (1, "rank")
@@ -74,14 +77,6 @@ def _rows_of(query: object, queries: Queries) -> Positions:
         demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
         raise ArgumentError("query", demand, quoted(query)) from None
     return queries.rows(number)
-
-
-def _row_of(item: tuple[str, object], rows: Positions) -> int:
-    """Return the row of a document, given its argument and name, and the rows of this name."""
-    if len(rows) != 1:
-        demand = "must be the name of one document" + (" of the query" if len(rows) else "")
-        raise ArgumentError(item[0], demand, f"{quoted(item[1])}, of {len(rows)} rows")
-    return int(rows[0])
 
 
 def warn_of_repeats(docid: Any, queries: Queries) -> None:
@@ -110,7 +105,7 @@ def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
             for place, values in enumerate(others)
         ]
         return len(frame) - len(frame.with_columns(*series).unique())
-    keys = block_keys(X)
+    keys = row_keys(X)
     for values in others:
         keys = split_mix(keys, values.view(np.uint64))
     return len(keys) - len(np.unique(keys))

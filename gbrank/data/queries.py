@@ -14,14 +14,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import one_column
 from gbrank.common.checks import quoted, shortened
 from gbrank.common.on_use import nw
-from gbrank.data.ids import (
-    as_ids,
-    as_list,
-    codes_by_appearance,
-    first_missing,
-    key_of,
-    places_among,
-)
+from gbrank.data.ids import as_ids, as_list, codes_by_appearance, key_of, missing_ids, places_among
 
 QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id
 
@@ -112,9 +105,9 @@ class Queries:
         if values.size == 0:
             raise ValueError(f"{name} must have at least one row, got none.")
         codes, ids = codes_by_appearance(values, name)
-        missing = first_missing(ids)
-        if missing is not None:
-            row = int(np.argmax(codes == missing))
+        missing = missing_ids(ids)
+        if missing.any():
+            row = int(np.argmax(missing[codes]))
             raise ValueError(f"{name} must not be missing, got {values[row]!r} in row {row}.")
         return cls._grouped(codes, ids)
 

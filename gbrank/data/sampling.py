@@ -41,22 +41,17 @@ def document_keys(queries: Queries) -> Keys:
     return split_mix(query_keys(queries.ids)[queries.index], place)
 
 
-def row_keys(X: NDArray[Any]) -> Keys:
+def row_keys(X: Features) -> Keys:
     """Return one number per row that depends on the row's numbers only, in single precision."""
-    with np.errstate(over="ignore"):
-        numbers = canonical(X.astype(np.float32))
-    columns = split_mix(np.arange(X.shape[1], dtype=np.uint64), 0)
-    return split_mix(split_mix(numbers.view(np.uint32) + columns, 0).sum(axis=1), 0)
-
-
-def block_keys(X: Features) -> Keys:
-    """Return one number per row that depends on its numbers only, block by block."""
     n_rows, n_columns = X.shape
     step = 1 + BLOCK // n_columns
+    columns = split_mix(np.arange(n_columns, dtype=np.uint64), 0)
     keys = np.empty(n_rows, dtype=np.uint64)
     for start in range(0, n_rows, step):
-        block = X[start : start + step]
-        keys[start : start + step] = row_keys(as_dense(block))
+        with np.errstate(over="ignore"):
+            numbers = canonical(as_dense(X[start : start + step]).astype(np.float32))
+        mixed = split_mix(numbers.view(np.uint32) + columns, 0)
+        keys[start : start + step] = split_mix(mixed.sum(axis=1), 0)
     return keys
 
 

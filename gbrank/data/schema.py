@@ -11,30 +11,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
-from gbrank.common.checks import (
-    check_number,
-    listed,
-    quoted,
-    refuse_masked,
-    refuse_text,
-    unknown_name,
-)
+from gbrank.common.arrays import Matrix
+from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
 from gbrank.common.on_use import nw
 from gbrank.common.plain import plain
-from gbrank.data.feature_matrix import (
-    Features,
-    as_dense,
-    check_matrix,
-    counted_from,
-    refuse_empty,
-    refuse_infinite,
-)
-from gbrank.data.frames import FeatureTable, as_numbers, feature_table, has_no_value, is_numeric
+from gbrank.data.feature_matrix import Features, as_dense, check_matrix, objects_of, refuse_infinite
+from gbrank.data.frames import FeatureTable, as_numbers, feature_table, is_numeric
 from gbrank.data.ids import is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
@@ -82,17 +67,17 @@ class Schema:
         categories, empty = {}, []
         columns = {i: table.column(i) for i in asked.union(table.others)} if table else {}
         for place, column in sorted(columns.items()):
-            if has_no_value(column):
+            if column.null_count() == len(column):
                 empty.append(place)
-            if is_numeric(column.dtype):
-                continue
-            if place in asked or column.dtype in (nw.Categorical, nw.Enum):
+            of_categories = place in asked or column.dtype in (nw.Categorical, nw.Enum)
+            if of_categories and not is_numeric(column.dtype):
                 categories[place] = _known_categories(column)
             else:
                 hint = " Drop it, or name it in categorical_feature."
                 as_numbers(column, "X must hold numbers, booleans or categories", hint)
         categorical = sorted(asked | set(categories))
-        return cls(n_features, names, categorical, categories, empty, counted_from(X))
+        start = 0 if table else getattr(X, "counted_from", 0)
+        return cls(n_features, names, categorical, categories, empty, start)
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> Schema:
@@ -127,18 +112,26 @@ class Schema:
         """Return X as a float array, or as a CSR matrix if it is sparse."""
         table = feature_table(X)
         if table is None:
-            return self._checked(self._of_objects(X) if self.categories else check_matrix(X))
-        places = self._places(table)
+            if not self.categories:
+                return self._checked(check_matrix(X))
+            values = objects_of(X)
+            if values.ndim != 2 or values.shape[1] != self.n_features:
+                demand = f"must have {self.n_features} columns, as in fit"
+                raise ArgumentError("X", demand, f"shape {values.shape}")
+            return self._of_columns(values.T.tolist())
+        table = self._ordered(table)
         codes = {
-            position: _codes(table.values(places[position]), self._name(position), known)
+            position: np.array(_numbers(table.values(position), self._name(position), known), float)
             for position, known in self._codes_of.items()
         }
-        return self._checked(table.matrix(places, codes))
+        return self._checked(table.matrix(codes))
 
     def in_order(self, X: Any) -> Any:
         """Return a data frame with the columns of fit, as there; anything else as it is."""
         table = feature_table(X) if self.names else None
-        return X if table is None or table.names == self.names else table.take(self._places(table))
+        if table is None or table.names == self.names:
+            return X
+        return self._ordered(table).to_native()
 
     def of_rows(self, rows: Sequence[Mapping[Any, Any]]) -> Features:
         """Return rows, each a mapping with a value for each name, as an array."""
@@ -153,30 +146,15 @@ class Schema:
                     demand = f"must have {quoted(lacking[0])} in every mapping, None where it is"
                     raise ArgumentError("X", f"{demand} missing; row {place} lacks it") from None
             return self.of_rows(texts)
-        return self._checked(self._of_columns(columns))
+        return self._of_columns(columns)
 
-    def _of_objects(self, X: Any) -> Features:
-        """Return an array of objects, some of them categories, as numbers."""
-        refuse_masked(X, "X", "fill it with NaN, which is missing")
-        if sp.issparse(X):
-            demand = "must be a data frame, as in fit, which had categories"
-            raise ArgumentError("X", demand, f"a sparse {type(X).__name__}")
-        values = np.array(X, dtype=object)
-        refuse_empty(values.shape)
-        if values.ndim != 2 or values.shape[1] != self.n_features:
-            demand = f"must have {self.n_features} columns, as in fit"
-            raise ArgumentError("X", demand, f"shape {values.shape}")
-        return self._of_columns(values.T.tolist())
-
-    def _of_columns(self, columns: list[list[Any]]) -> NDArray[np.float64]:
-        """Return the values of each column of fit as numbers and codes of categories."""
-        numbers: list[Any] = [
-            _codes(values, self._name(position), self._codes_of[position])
-            if position in self.categories
-            else _numbers(values, self._name(position))
+    def _of_columns(self, columns: list[list[Any]]) -> Matrix:
+        """Return the values of each column of fit, checked, as numbers and codes of categories."""
+        numbers = [
+            _numbers(values, self._name(position), self._codes_of.get(position))
             for position, values in enumerate(columns)
         ]
-        return np.array(numbers, np.float64).T.copy()
+        return self._checked(np.array(numbers, np.float64).T.copy())
 
     def _checked(self, matrix: Features) -> Features:
         """Refuse another number of columns, infinite values, and codes of no category."""
@@ -187,18 +165,22 @@ class Schema:
             )
         refuse_infinite(matrix, self.names)
         for position in set(self.categorical) - set(self.categories):
-            _check_codes(matrix[:, [position]], self._name(position))
+            values = as_dense(matrix[:, [position]])[:, 0]
+            wrong = (values < 0) | (values != np.floor(values)) | (values >= LARGEST_CODE)
+            for value in values[wrong & ~np.isnan(values)]:
+                demand = f"must hold integers from 0 to {LARGEST_CODE - 1} in the categorical"
+                raise ArgumentError("X", f"{demand} column {self._name(position)!r}", f"{value}")
         return matrix
 
-    def _places(self, table: FeatureTable) -> list[int]:
-        """Return the place in a table of each column of fit."""
+    def _ordered(self, table: FeatureTable) -> FeatureTable:
+        """Return the columns of fit, as there."""
         if self.names is None or table.names == self.names:
-            return [*range(len(table.names))]
+            return table
         place_of = {name: place for place, name in enumerate(table.names)}
         if missing := [name for name in self.names if name not in place_of]:
             problem = f"it lacks {listed(missing)}, and has {listed(table.names)}"
             raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
-        return [place_of[name] for name in self.names]
+        return table.take([place_of[name] for name in self.names])
 
     def _name(self, position: int) -> str:
         return str(position) if self.names is None else self.names[position]
@@ -229,21 +211,30 @@ def _known_categories(column: nw.Series[Any]) -> list[Any]:
     return _sorted(set(values))
 
 
-def _codes(values: list[Any], name: str, codes: dict[Any, int]) -> Vector:
-    """Return the codes of known categories; NaN for others of their kind and for missing ones."""
-    kinds = {_kind(value) for value in codes} or {"text", "numbers"}
+def _numbers(values: list[Any], name: str, codes: dict[Any, int] | None) -> list[Any]:
+    """Return numbers, or the codes of categories; NaN where they are missing or unknown."""
+    if codes is None and set(map(type, values)) <= NUMBERS:
+        return values
+    kinds, expected = {"numbers"}, "numbers"
+    if codes is not None:
+        kinds = {_kind(value) for value in codes} or {"text", "numbers"}
+        expected = f"categories that are {' or '.join(sorted(kinds))}"
     for value in _distinct(values):
         if not is_missing(value) and _kind(value) not in kinds:
-            expected = f"categories that are {' or '.join(sorted(kinds))}"
-            raise _of_another_type(value, name, expected)
-    return np.array([codes.get(value, np.nan) for value in values], np.float64)
+            raise ValueError(
+                f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
+                f"({type(value).__name__}), expected {expected}."
+            )
+    if codes is None:
+        return [np.nan if is_missing(value) else value for value in values]
+    return [codes.get(value, np.nan) for value in values]
 
 
-def _kind(category: object) -> str:
-    """Return what kind a category is of: 3, 3.0 and True are numbers."""
-    if isinstance(category, str):
+def _kind(value: object) -> str:
+    """Return what kind a value is of: 3, 3.0 and True are numbers."""
+    if isinstance(value, str):
         return "text"
-    return "numbers" if isinstance(category, Real | np.bool_) else type(category).__name__
+    return "numbers" if isinstance(value, Real | Decimal | np.bool_) else type(value).__name__
 
 
 def _distinct(values: list[Any]) -> Iterable[Any]:
@@ -254,37 +245,8 @@ def _distinct(values: list[Any]) -> Iterable[Any]:
         return values
 
 
-def _numbers(values: list[Any], name: str) -> list[Any]:
-    """Return values of which all are numbers or missing."""
-    if set(map(type, values)) <= NUMBERS:
-        return values
-    for value in values:
-        if not (is_missing(value) or isinstance(value, Real | Decimal | np.bool_)):
-            raise _of_another_type(value, name, "numbers")
-    return [np.nan if is_missing(value) else value for value in values]
-
-
-def _of_another_type(value: object, name: str, expected: str) -> ValueError:
-    return ValueError(
-        f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
-        f"({type(value).__name__}), expected {expected}."
-    )
-
-
 def _sorted(categories: set[Any]) -> list[Any]:
     return sorted(categories, key=lambda value: (str(type(value)), value))
-
-
-def _check_codes(column: Features, name: str) -> None:
-    """Refuse numbers that boosters cannot take for categories."""
-    values = column.data if sp.issparse(column) else column.ravel()
-    values = values[~np.isnan(values)]
-    wrong = (values < 0) | (values != np.floor(values)) | (values >= LARGEST_CODE)
-    if wrong.any():
-        demand = (
-            f"must hold integers from 0 to {LARGEST_CODE - 1} in the categorical column {name!r}"
-        )
-        raise ArgumentError("X", demand, f"{values[wrong][0]}")
 
 
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
@@ -305,16 +267,14 @@ def column_places(
     """Return the positions of the columns that an argument gives by name or position."""
     places = []
     for item in wanted:
-        if isinstance(item, str):
-            if names is None:
-                raise ValueError(
-                    f"X must be a data frame for {argument} by name, such as {quoted(item)}."
-                )
-            if item not in names:
-                raise unknown_name(f"name in {argument}", item, names)
-            places.append(names.index(item))
+        if not isinstance(item, str):
+            position = f"a position in {argument}"
+            places.append(check_number(item, position, 0, n_features - 1, integer=True))
+        elif names is None:
+            demand = f"must be a data frame for {argument} by name, such as {quoted(item)}"
+            raise ArgumentError("X", demand)
+        elif item not in names:
+            raise unknown_name(f"name in {argument}", item, names)
         else:
-            places.append(
-                check_number(item, f"a position in {argument}", 0, n_features - 1, integer=True)
-            )
+            places.append(names.index(item))
     return tuple(places)

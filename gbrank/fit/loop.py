@@ -18,7 +18,7 @@ from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows
-from gbrank.data.sampling import block_keys, query_keys, row_keys, sampled, split_mix
+from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
 from gbrank.fit.rounds import Callback, History, Round, Stopping, call_all
@@ -192,7 +192,7 @@ def same_data(a: Documents, b: Documents) -> bool:
     sums = []
     for part in (a, b):
         of_query = np.column_stack([part.y, part.queries.sizes[part.queries.index]])
-        keys = split_mix(block_keys(part.X) + row_keys(of_query), 0)
+        keys = split_mix(row_keys(part.X) + row_keys(of_query), 0)
         sums.append(sum(all_gather(int(keys.sum()))) % 2**64)
     return sums[0] == sums[1]
 
