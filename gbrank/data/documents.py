@@ -106,13 +106,14 @@ class Documents:
 
     def take(self, rows: Positions, queries: Queries, kept: Chosen = EVERY) -> Documents:
         """Return some documents, whose queries are `queries`: those of ours that are kept."""
-        columns = {name: getattr(self, name) for name in BY_DOCUMENT}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in BY_DOCUMENT}
+        columns |= {name: column[rows] for name, column in columns.items() if column is not None}
         return Documents(
             None if self.X is None else take_rows(self.X, rows),
             queries=queries,
             query_weight=None if self.query_weight is None else self.query_weight[kept],
             labels={name: values[rows] for name, values in self.labels.items()},
-            **{name: None if column is None else column[rows] for name, column in columns.items()},
+            **columns,
         )
 
     def take_queries(self, mask: Mask) -> Documents:
