@@ -116,12 +116,10 @@ class XGBoostModel:
 
     def importances(self, kind: str = "gain") -> Vector:
         """Return each feature's total gain, or its number of splits."""
-        importance_type = {"gain": "total_gain", "split": "weight"}[kind]
-        names = self.native.feature_names
-        total = np.zeros(self.n_features)
-        for name, value in self.native.get_score(importance_type=importance_type).items():
-            total[names.index(name) if names else int(name[1:])] = value
-        return total
+        kinds = {"gain": "total_gain", "split": "weight"}
+        worth = self.native.get_score(importance_type=kinds[kind])
+        names = self.native.feature_names or [f"f{place}" for place in range(self.n_features)]
+        return np.array([worth.get(name, 0.0) for name in names], dtype=np.float64)
 
     @property
     def n_features(self) -> int:
@@ -145,10 +143,8 @@ class XGBoostModel:
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""
         trees, weights = trees_and_weights(json.loads(self.dump()))
-        return [
-            _tree(tree, weight)
-            for tree, weight in zip(trees, weights or [1.0] * len(trees), strict=True)
-        ]
+        pairs = zip(trees, weights or [1.0] * len(trees), strict=True)
+        return [_tree(tree, weight) for tree, weight in pairs]
 
 
 def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:

@@ -36,12 +36,13 @@ SMALL = 1.0
 LARGEST_POWER = 100
 
 
-def _tree_params(settings: TreeSettings) -> dict[str, Any]:
-    """Return XGBoost's parameters for these settings, but for the user's."""
+def _tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+    """Return XGBoost's parameters, of which none is refused by a booster of placeholder data."""
+    check_threads(settings.n_jobs)
     kind = settings.params.get("booster") or "gbtree"
     check_choice(kind, "booster in booster_params", ["gbtree", "dart"])  # which grow trees
     drawn = settings.colsample < 1 or not settings.params.keys().isdisjoint(DRAWING)
-    return {
+    params = {
         "booster": kind,
         # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does.
         "min_child_weight": settings.min_child_samples,
@@ -58,23 +59,16 @@ def _tree_params(settings: TreeSettings) -> dict[str, Any]:
         "seed_per_iteration": drawn and kind != "dart",  # draws depend on seed and round only
         "disable_default_eval_metric": True,
     }
-
-
-def _user_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
-    """Return the user's parameters, of which none is refused by a booster of placeholder data."""
-    check_threads(settings.n_jobs)
-    params = _tree_params(settings)
     with translated(REFUSED), xgb.config_context(verbosity=_verbosity(settings)):
         placeholder = xgb.DMatrix(np.zeros((1, schema.n_features)), nthread=1)
         booster = xgb.Booster(params, [placeholder])
         # In its nested configuration, values of parameters are texts, and else only names of parts.
         known = {*re.findall(r'"(\w+)":"', booster.save_config()), "verbosity"} - {"name"}
-        user = OPTIONS.check(settings.params, params, known)
-        user.pop("verbosity", None)
-        user = by_position(user, schema)
-        booster.set_param(params | user)
+        params |= by_position(OPTIONS.check(settings.params, params, known), schema)
+        params.pop("verbosity", None)
+        booster.set_param(params)
         booster.save_config()
-    return user
+    return params
 
 
 def _verbosity(settings: TreeSettings) -> int:
@@ -86,14 +80,14 @@ def _verbosity(settings: TreeSettings) -> int:
 class XGBoostTrainer:
     """An XGBoost booster in training."""
 
-    check = staticmethod(_user_params)
+    check = staticmethod(_tree_params)
 
     @interrupts_held()
     def __init__(
         self, rows: Sequence[Documents], schema: Schema, settings: TreeSettings, state: State | None
     ) -> None:
-        params, user = _tree_params(settings), self.check(settings, schema)
-        OPTIONS.stateful(settings, user)
+        params = self.check(settings, schema)
+        OPTIONS.stateful(settings, params)
         dart = params["booster"] == "dart"
         self._seed_each_round = params["seed_per_iteration"]
         # As a parameter of the booster, it would stay set for the whole process.
@@ -107,14 +101,14 @@ class XGBoostTrainer:
         ]
         model = None if state is None else bytearray(state["model"])
         with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
-            self._booster = xgb.Booster(params, [self._train], model)
-            self._booster.set_param(user)
+            self._booster = xgb.Booster(None, [self._train], model)
+            self._booster.set_param(params)  # the constructor reads constraints by name only
             used = json.loads(self._booster.save_config())["learner"]["generic_param"]["device"]
         device = settings.params.get("device") or "cpu"
         if not used.startswith(device.replace("gpu", "cuda")):  # XGBoost itself would warn of it
             warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on {used!r}.")
         self._rate, self._power = settings.learning_rate, 0
-        self._fixed_scale = dart or not user.keys().isdisjoint(OF_GRADIENTS)
+        self._fixed_scale = dart or not params.keys().isdisjoint(OF_GRADIENTS)
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""
