@@ -93,13 +93,11 @@ def _is_held(value: object) -> bool:
     return not isinstance(value, int | float) or abs(value) <= most
 
 
-def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def by_position(params: dict[str, Any], schema: Schema) -> dict[str, Any]:
     """Return parameters that give columns by position, where the user's give them by name."""
-    by_column = {SIGNS: _signs, GROUPS: _groups}
-    return {
-        name: by_column[name](value, schema) if name in by_column else value
-        for name, value in params.items()
-    }
+    readers = {SIGNS: _signs, GROUPS: _groups}
+    names = readers.keys() & params.keys()
+    return params | {name: readers[name](params[name], schema) for name in names}
 
 
 def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int]:

@@ -46,11 +46,6 @@ class Parts(NamedTuple):
     sample_weight: Any = None
     query_weight: Any = None
 
-    @property
-    def queries(self) -> Queries:
-        """Which rows belong to which query."""
-        return Queries.resolve(len(np.asarray(self.labels)), group=self.group)
-
 
 class PerDataset(dict[int, tuple[list[Any], T]]):
     """A value per data set, made anew if its content changes, dropped with it."""
@@ -58,13 +53,14 @@ class PerDataset(dict[int, tuple[list[Any], T]]):
     def __reduce__(self) -> tuple[Any, ...]:
         return PerDataset, ()  # its values belong to this process's data sets
 
-    def of(self, owner: object, parts: Parts, make: Callable[[Parts], T]) -> T:
-        """Return ``make(parts)`` for a data set that consists of these arrays."""
+    def of(self, owner: object, parts: Parts, make: Callable[[Parts, Queries], T]) -> T:
+        """Return what is made for a data set that consists of these arrays, and its queries."""
         key, content = id(owner), [None if part is None else np.array(part) for part in parts]
         if key not in self:
             weakref.finalize(owner, self.pop, key, None)
         if key not in self or not all(map(np.array_equal, self[key][0], content)):
-            self[key] = content, make(parts)
+            queries = Queries.resolve(len(np.asarray(parts.labels)), group=parts.group)
+            self[key] = content, make(parts, queries)
         return self[key][1]
 
 
@@ -144,9 +140,9 @@ class GradientHook:
             )
         return self.derivatives(self._bound.of(owner, parts, self._bind), scores, round)
 
-    def _bind(self, parts: Parts) -> list[BoundObjective]:
+    def _bind(self, parts: Parts, queries: Queries) -> list[BoundObjective]:
         labels, _, by_document, by_query = parts
-        return self.bind(labels, parts.queries, sample_weight=by_document, query_weight=by_query)
+        return self.bind(labels, queries, sample_weight=by_document, query_weight=by_query)
 
     def warn_of_stopping(self, round: int, patience: int) -> None:
         """Warn once that a booster's own early stopping may end training in the start."""
@@ -294,8 +290,7 @@ class MeasureHook:
         bound, weights = self._bound.of(owner, parts, self._bind)
         return [(str(item.measure), item.mean(scores, weights)) for item in bound]
 
-    def _bind(self, parts: Parts) -> tuple[list[BoundMeasure], Vector | None]:
-        queries = parts.queries
+    def _bind(self, parts: Parts, queries: Queries) -> tuple[list[BoundMeasure], Vector | None]:
         bound = [measure.bind(parts.labels, queries) for measure in self.measures]
         return bound, query_weights(queries, parts.sample_weight, parts.query_weight)
 

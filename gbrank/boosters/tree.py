@@ -103,14 +103,10 @@ def above(threshold: float) -> float:
 
 
 def check_nodes(
-    splits: NDArray[Any],
-    children: NDArray[Any],
-    n_nodes: int,
-    features: NDArray[Any],
-    n_features: int,
+    splits: NDArray[Any], children: NDArray[Any], n_nodes: int, features: NDArray[Any], width: int
 ) -> None:
     """Refuse children, of shape (2, n_splits), that do not follow splits; features not there."""
     if not ((children > splits) & (children < n_nodes)).all():
         raise ValueError("a split leads to a node that is not there, or before it")
-    if not ((features >= 0) & (features < n_features)).all():
-        raise ValueError(f"a split is of a feature beyond the model's {n_features}")
+    if not ((features >= 0) & (features < width)).all():
+        raise ValueError(f"a split is of a feature beyond the model's {width}")

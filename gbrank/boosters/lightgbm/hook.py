@@ -11,7 +11,7 @@ from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, Stag
 from gbrank.common.arrays import Vector
 
 Second: TypeAlias = ArrayLike | lgb.Dataset  # the scores of LGBMRanker, or the data set
-Column: TypeAlias = ArrayLike | None
+MaybeArray: TypeAlias = ArrayLike | None
 
 
 class lightgbm_fobj(GradientHook):
@@ -60,7 +60,7 @@ class lightgbm_fobj(GradientHook):
     """
 
     def __call__(
-        self, first: ArrayLike, second: Second, weight: Column = None, group: Column = None
+        self, first: ArrayLike, second: Second, weight: MaybeArray = None, group: MaybeArray = None
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in the round of the booster that is calling.
 
@@ -108,8 +108,8 @@ class lightgbm_fobj(GradientHook):
         round: int | None,
         first: ArrayLike,
         second: Second,
-        weight: Column = None,
-        group: Column = None,
+        weight: MaybeArray = None,
+        group: MaybeArray = None,
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of your own.
 
@@ -172,7 +172,7 @@ class lightgbm_feval(MeasureHook):
     """
 
     def __call__(
-        self, first: ArrayLike, second: Second, weight: Column = None, group: Column = None
+        self, first: ArrayLike, second: Second, weight: MaybeArray = None, group: MaybeArray = None
     ) -> list[tuple[str, float, bool]]:
         """Return (name, value, True: higher is better) for each measure; called as the hook is."""
         values = self.of_data(*_arguments(first, second, weight, group))

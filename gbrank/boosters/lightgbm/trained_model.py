@@ -92,10 +92,9 @@ class LightGBMModel:
         return int(self.native.num_feature())
 
     @property
-    def feature_names(self) -> list[str] | None:
+    def feature_names(self) -> list[str]:
         """The names of these columns."""
-        names: list[str] | None = self.native.feature_name()
-        return names
+        return [*self.native.feature_name()]
 
     def check_links(self) -> None:
         """Refuse trees that have not the nodes or features that their splits name."""

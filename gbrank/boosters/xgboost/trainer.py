@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -111,14 +110,28 @@ class XGBoostTrainer:
         self._fixed_scale = dart or not params.keys().isdisjoint(OF_GRADIENTS)
 
     def step(self, derivatives: GradientFunction) -> None:
-        """Grow one tree."""
+        """Grow one tree; a power of two scales tiny gradients up and the learning rate down.
+
+        XGBoost takes no split that gains less than 1e-6, and a gain has the scale of the gradient
+        squared: it would grow stumps where sigma is narrow.
+        """
+
+        def obj(scores: Vector, _: xgb.DMatrix) -> tuple[Single, Single]:
+            gradient, curvature = derivatives(scores)
+            size = float(all_max(np.abs(gradient).max()))
+            small = 0 < size < SMALL and not self._fixed_scale
+            power = min(-int(np.frexp(size)[1]), LARGEST_POWER) if small else 0
+            if power != self._power:
+                self._power = power
+                self._booster.set_param({"eta": float(np.ldexp(self._rate, -power))})
+            return single_precision((np.ldexp(gradient, power), curvature))
+
         failed = translated("XGBoost could not grow a tree", BoosterError)
         with xgb.config_context(verbosity=self._verbosity), failed:
             if self._seed_each_round:
                 # The sampler of features has a state, which loading the configuration resets.
                 self._booster.load_config(self._booster.save_config())
-            rounds = self._booster.num_boosted_rounds()
-            self._booster.update(self._train, rounds, partial(self._scaled, derivatives))
+            self._booster.update(self._train, self._booster.num_boosted_rounds(), obj)
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
@@ -144,24 +157,6 @@ class XGBoostTrainer:
     def close(self) -> None:
         """Release the data; `meeting` connects and disconnects workers."""
         del self._booster, self._train, self._valid
-
-    def _scaled(
-        self, derivatives: GradientFunction, scores: Vector, _: xgb.DMatrix
-    ) -> tuple[Single, Single]:
-        """Return derivatives; a power of two scales tiny gradients up and the learning rate down.
-
-        XGBoost takes no split that gains less than 1e-6, and a gain has the scale of the gradient
-        squared: it would grow stumps where sigma is narrow.
-        """
-        gradient, curvature = derivatives(scores)
-        size = float(all_max(np.abs(gradient).max()))
-        power = 0
-        if 0 < size < SMALL and not self._fixed_scale:
-            power = min(-int(np.frexp(size)[1]), LARGEST_POWER)
-        if power != self._power:
-            self._power = power
-            self._booster.set_param({"eta": float(np.ldexp(self._rate, -power))})
-        return single_precision((np.ldexp(gradient, power), curvature))
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
