@@ -25,17 +25,18 @@ import argparse
 import importlib
 import io
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, NoReturn
 
-from gbrank.commands.options import arguments_of, check_paths, command_parser
+from gbrank.commands.options import FLAGS, arguments_of, check_paths, command_parser
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.version import __version__
 from gbrank.fit.interrupted import FitInterrupted
@@ -90,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _flush_or_discard()
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
     except ArgumentError as error:
-        message = error.message(flags.get(error.argument, error.argument))
+        message = error.message((FLAGS | flags).get(error.argument, error.argument))
         reason = f"{message}{_options(error.hint, flags)}"
     except (ImportError, MemoryError, RecursionError, TypeError, ValueError) as error:
         reason = str(error)
@@ -116,26 +117,19 @@ def _parsed(
     parser: argparse.ArgumentParser, flags: Mapping[str, str], words: Sequence[str]
 ) -> dict[str, Any]:
     """Return the values of options by parameter; --n_estimators=5 is --n-estimators=5."""
-    known, dashed = parser._option_string_actions, list[str]()
-    for word in words:
-        flag, equals, value = word.partition("=")
-        if flag.startswith("--") and "--" not in dashed:
-            name, flag = flag[2:].replace("-", "_"), flag.replace("_", "-")
-            if not any(option.startswith(flag) for option in known):
-                parser.error(f"unrecognized argument {flag}{_meant(name, flag, flags, known)}")
-        dashed.append(f"{flag}{equals}{value}")
+    dashed = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), word) for word in words]
+    known = parser._option_string_actions
+    for flag in (word.partition("=")[0] for word in dashed):
+        if flag.startswith("--") and not any(option.startswith(flag) for option in known):
+            from gbrank.common.checks import nearest  # not loaded for help
+            from gbrank.fit.known_elsewhere import instead
+
+            if text := instead(flag[2:].replace("-", "_")):
+                parser.error(f"unrecognized argument {flag}: {text}.{_options(text, flags)}")
+            option = nearest(flag, known)
+            hint = f" Did you mean {option!r}?" if option else ""
+            parser.error(f"unrecognized argument {flag}.{hint}")
     return vars(parser.parse_args(dashed))
-
-
-def _meant(name: str, flag: str, flags: Mapping[str, str], known: Iterable[str]) -> str:
-    """Return what stands for a word of another library, or the option that may be meant."""
-    from gbrank.common.checks import nearest  # not loaded for help
-    from gbrank.fit.known_elsewhere import instead
-
-    if text := instead(name):
-        return f": {text}.{_options(text, flags)}"
-    option = nearest(flag, known)
-    return f". Did you mean {option!r}?" if option else "."
 
 
 def _options(text: str, flags: Mapping[str, str]) -> str:
@@ -156,17 +150,14 @@ def _say(message: str) -> None:
     print("gbrank:", *message.splitlines(), file=sys.stderr)
 
 
-def plugins(names: Sequence[str]) -> AbstractContextManager[Any]:
+def plugins(names: Sequence[str]) -> Any:
     """Import modules, and return the context in which other processes import them too."""
     import_plugins(names)
     if not names:
         return nullcontext()
     import joblib  # takes long to import
 
-    context: AbstractContextManager[Any] = joblib.parallel_config(
-        backend="loky", initializer=import_plugins, initargs=(names,)
-    )
-    return context
+    return joblib.parallel_config(backend="loky", initializer=import_plugins, initargs=(names,))
 
 
 def import_plugins(names: Sequence[str]) -> None:

@@ -16,12 +16,11 @@ from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, refuse_twice, unknown_name
 from gbrank.common.files import replace_file, replaced
 from gbrank.common.on_use import needed
-from gbrank.common.table import Table
 from gbrank.data.queries import Queries
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Comparison, Dataset, compare_rankers, cross_validate_rankers
 from gbrank.evaluation.comparison import PARTS
-from gbrank.evaluation.summary import Row
+from gbrank.evaluation.summary import COSTS, DIFFERENCES, MEANS, table_of
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.ranker import GBRanker
 
@@ -44,7 +43,6 @@ def compare(
     time: ColumnName | None = None,
     valid: File | None = None,
     test: File | None = None,
-    docid: ColumnName | None = None,
     json: NewFile | None = None,
     picture: NewPicture | None = None,
     seconds_picture: NewPicture | None = None,
@@ -83,8 +81,6 @@ def compare(
         File to validate on.
     test : path
         File to test on.
-    docid : str
-        Column of tables with the names of documents, for TREC runs.
     json : path
         Write the numbers to this file.
     picture : path
@@ -113,7 +109,7 @@ def compare(
         raise ArgumentError("time", "must not be given with --test", time)
     others = [path for path in (valid, test) if path is not None]
     names = rankers if len(data) == 1 else ()
-    parts = [_read(reader, [file, *others], names, time, docid) for file in data]
+    parts = [_read(reader, [file, *others], names, time) for file in data]
     columns = parts[0][1] if parts else {}
     comparisons = compare_rankers(
         {name: columns.get(name, name) for name in rankers},
@@ -127,18 +123,12 @@ def compare(
     )
     print("\n\n".join(comparison.table() for comparison in comparisons))
     if json is not None:
-        _write_json(comparisons, json)
+        contents = [comparison.to_json() for comparison in comparisons]
+        rows = {part: [row for content in contents for row in content[part]] for part in PARTS}
+        replace_file(Path(json), dumps(contents[0] | rows, indent=1, allow_nan=False).encode())
     for path, name in ((picture, "comparison_grid"), (seconds_picture, "quality_by_seconds")):
         if path is not None:
             draw(name, comparisons, path)
-
-
-def _write_json(comparisons: Sequence[Comparison], path: str) -> None:
-    """Write the numbers of all data sets, whole or not at all."""
-    contents = [comparison.to_json() for comparison in comparisons]
-    rows = {part: [row for content in contents for row in content[part]] for part in PARTS}
-    text = dumps(contents[0] | rows, indent=1, allow_nan=False)
-    replace_file(Path(path), text.encode())
 
 
 def draw(name: str, comparisons: Sequence[Comparison], path: str) -> None:
@@ -151,15 +141,11 @@ def draw(name: str, comparisons: Sequence[Comparison], path: str) -> None:
 
 
 def _read(
-    reader: Reader,
-    paths: Sequence[str],
-    rankers: Sequence[str],
-    time: str | None,
-    docid: str | None,
+    reader: Reader, paths: Sequence[str], rankers: Sequence[str], time: str | None
 ) -> tuple[Dataset, dict[str, NDArray[Any]]]:
     """Return a data set, and the columns that are rankers, which are no features."""
-    taken = [name for name in (time, docid) if name is not None]
-    data, files = read_parts(reader, paths, [*rankers, *taken], docid)
+    taken = [name for name in (time, reader.docid) if name is not None]
+    data, files = read_parts(reader, paths, [*rankers, *taken])
     X, known = data["X"], list(getattr(data["X"], "columns", []))
     if unknown := [name for name in (*taken, *reader.categorical_feature) if name not in known]:
         raise unknown_name("column", unknown[0], known)
@@ -174,7 +160,7 @@ def _read(
     elif len(paths) > 1:
         folds = [tuple(np.flatnonzero(files == number) for number in range(len(paths)))]
     name = printable(Path(paths[0]).name)
-    dataset = Dataset(name, **data | {"X": X}, folds=folds, docid=columns.get(docid or ""))
+    dataset = Dataset(name, **data | {"X": X}, folds=folds, docid=columns.get(reader.docid or ""))
     return dataset, {name: columns[name] for name in names}
 
 
@@ -247,26 +233,12 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
         n_jobs=1,
         progress=sys.stderr.isatty(),
     )
-    print("\n\n".join(_text(rows) for rows in comparison.blocks()))
-    print(
-        "\nIntervals are of the difference, over queries; p is of the paired randomisation test, "
-        "by Holm."
-    )
+    columns = MEANS[0], *DIFFERENCES[:3], COSTS[1]
+    for rows in comparison.blocks():
+        print(f"{table_of(rows, columns, rows[0].measure).to_text()}\n")
+    print("Intervals are of the difference, over queries.")
     draw("differences", [comparison], output)
     print(f"\nDifferences from {BASELINE} and seconds: {output}")
-
-
-def _text(rows: Sequence[Row]) -> str:
-    """Return a measure's means, differences from the baseline, and seconds, a line a ranker."""
-    head = [rows[0].measure, "mean", f"minus {BASELINE}", "95% interval", "p", "CPU s"]
-    lines = []
-    for row in rows:
-        cells = ["", "", ""]
-        if row.ranker != BASELINE:
-            ends = f"{row.difference_low:+.4f} to {row.difference_high:+.4f}"
-            cells = [f"{row.difference:+.4f}", ends, f"{row.p_randomisation:.4f}"]
-        lines.append([row.ranker, f"{row.mean:.4f}", *cells, f"{row.cpu_seconds:.1f}"])
-    return Table(head, lines).to_text()
 
 
 def with_noise(y: Vector, rows: NDArray[np.int64], seed: int) -> Vector:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
+from gbrank.boosters.interface import stacked
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
@@ -48,6 +47,8 @@ class Reader:
         Columns of tables that are features; by default all others.
     categorical_feature : sequence of str
         Features of tables that are categories: text, or codes from 0.
+    docid : str
+        Column of tables with the names of documents.
     unjudged : {"refuse", "drop", "irrelevant"}
         Documents of label -1 or none.
     sparse : bool
@@ -61,6 +62,7 @@ class Reader:
     drop: Sequence[ColumnName] = ()
     features: Sequence[ColumnName] = ()
     categorical_feature: Sequence[ColumnName] = ()
+    docid: ColumnName | None = None
     unjudged: Unjudged = "refuse"
     sparse: bool = False
     n_features: int | None = None
@@ -72,24 +74,22 @@ class Reader:
         *,
         labels: Sequence[str] = (),
         keep: Collection[str] = (),
-        docid: str | None = None,
     ) -> tuple[Documents, Mask]:
         """Return labelled documents in a file, and the mask of those that are judged.
 
         Columns of tables are features, but for `labels`, which are other labels: with --features,
-        these alone, and the columns to `keep` and `docid`, which is text.
+        these alone, and the columns to `keep` and --docid, which is text.
         """
         if self._is_table(path, schema):
-            codes, texts = {self.qid, *self.categorical_feature}, {docid}
+            codes, texts = {self.qid, *self.categorical_feature}, {self.docid}
             if schema is not None:
                 texts, codes = texts.union(schema.texts), codes.difference(schema.names or ())
             table = read_table(path, texts.__contains__, codes)
             with found_in(f"{path}: "):
-                drop = self._dropped([*table], {self.label, self.qid, docid, *labels, *keep})
+                others = {self.label, self.qid, self.docid, *labels, *keep}
+                drop = self._dropped([*table], others)
                 X, y, qid, mask = split_and_mask(table, self.label, self.qid, drop, self.unjudged)
         else:
-            if docid is not None:
-                raise ArgumentError("docid", "must be given with tables only", path)
             letor = self._letor(path, schema)
             y, mask = self._judged(letor)
             X, qid = self._features(letor), letor.queries()[mask]
@@ -158,6 +158,7 @@ class Reader:
         return LetorMatrix(X) if self.sparse else X.view(LetorArray)
 
 
+TrainingFiles: TypeAlias = Annotated[Reader, "docid"]
 LabelledFiles: TypeAlias = Annotated[Reader, "features", "categorical_feature", "n_features"]
 FilesToScore: TypeAlias = Annotated[
     Reader, "drop", "features", "categorical_feature", "unjudged", "n_features"
@@ -165,26 +166,20 @@ FilesToScore: TypeAlias = Annotated[
 
 
 def read_parts(
-    reader: Reader, paths: Sequence[str], keep: Sequence[str] = (), docid: str | None = None
+    reader: Reader, paths: Sequence[str], keep: Sequence[str] = ()
 ) -> tuple[dict[str, Any], NDArray[np.int64]]:
     """Return X, y and qid of the documents of all files, and the number of the file of each."""
-    parts = [reader.read(paths[0], keep=keep, docid=docid)[0].arguments()]
+    parts = [reader.read(paths[0], keep=keep)[0].arguments()]
     names = set(getattr(parts[0]["X"], "columns", ()))
     schema = None if names else Schema.learn(parts[0]["X"])  # for the width of LETOR files
     for path in paths[1:]:
-        parts.append(reader.read(path, schema, keep=keep, docid=docid)[0].arguments())
+        parts.append(reader.read(path, schema, keep=keep)[0].arguments())
         if odd := sorted(names.symmetric_difference(getattr(parts[-1]["X"], "columns", ()))):
             raise ValueError(f"{path}: expected the columns of {paths[0]}; they differ in {odd}")
-    data = {name: _stacked([part[name] for part in parts]) for name in ("X", "y", "qid")}
+    tables = [part["X"] for part in parts]
+    data = {name: np.concatenate([part[name] for part in parts]) for name in ("y", "qid")}
+    data["X"] = needed("pandas").concat(tables, ignore_index=True) if names else stacked(tables)
     return data, np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
-
-
-def _stacked(parts: Sequence[Any]) -> Any:
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    if sp.issparse(parts[0]):
-        return sp.vstack(parts, format="csr")
-    return needed("pandas").concat(parts, ignore_index=True)
 
 
 def read_numbers(path: str, name: str, mask: Mask) -> Vector:
@@ -221,32 +216,29 @@ def read_table(
     In CSV, columns for which `is_text` holds are text, kept as it is ("NA" and "007"), and `codes`
     are integers if all of their values are, else text. An empty text is a missing value.
     """
+    pandas, separator = needed("pandas", "tables"), _separator(path)
     try:
-        return _read(path, is_text, codes)
+        if separator is None:
+            return pandas.read_parquet(path).rename(columns=str)
+        form = {"sep": separator, "low_memory": False, "keep_default_na": False}
+        # Two rows: where the second has more values, pandas would take the first one for an index.
+        head = pandas.read_csv(path, header=None, nrows=2, dtype=str, **form)
+        names = head.iloc[0].tolist()
+        if wrong := [name for name in names if not name or names.count(name) > 1]:
+            hint = " An index that was written to a file has none." if not wrong[0] else ""
+            raise ValueError(f"expected a name of its own for each column, got {wrong[0]!r}.{hint}")
+        texts = {name for name in names if name in codes or is_text(name)}
+        missing = {name: [""] if name in texts else MISSING for name in names}
+        types = dict.fromkeys(texts, str)
+        frame = pandas.read_csv(path, dtype=types, na_values=missing, **form)
+        for name in texts.intersection(codes):
+            if frame[name].str.fullmatch(INTEGER, na=False).all():
+                frame[name] = frame[name].astype("int64")
+        return frame
     except (OSError, ValueError) as error:  # what is no gzip file is an OSError without a name
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ValueError(f"{path}: {error}") from None
-
-
-def _read(path: str, is_text: Callable[[str], bool], codes: Collection[str]) -> Any:
-    pandas, separator = needed("pandas", "tables"), _separator(path)
-    if separator is None:
-        return pandas.read_parquet(path).rename(columns=str)
-    read = partial(pandas.read_csv, path, sep=separator, low_memory=False)
-    # Two rows: where the second has more values, pandas would take the first one for an index.
-    head = read(header=None, nrows=2, dtype=str, keep_default_na=False)
-    names = head.iloc[0].tolist()
-    if wrong := [name for name in names if not name or names.count(name) > 1]:
-        hint = " An index that was written to a file has none." if not wrong[0] else ""
-        raise ValueError(f"expected a name of its own for each column, got {wrong[0]!r}.{hint}")
-    texts = {name for name in names if name in codes or is_text(name)}
-    missing = {name: [""] if name in texts else MISSING for name in names}
-    frame = read(dtype=dict.fromkeys(texts, str), na_values=missing, keep_default_na=False)
-    for name in texts.intersection(codes):
-        if frame[name].str.fullmatch(INTEGER, na=False).all():
-            frame[name] = frame[name].astype("int64")
-    return frame
 
 
 def write_table(path: str, columns: Mapping[str, Any]) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from gbrank.commands.data_files import (
     SCORE,
-    ColumnName,
     FilesToScore,
     LabelledFiles,
     Reader,
@@ -42,7 +41,6 @@ def predict(
     output: NewFile = "-",
     format: Literal["scores", "trec"] = "scores",
     run_name: Annotated[str, "NAME"] = "gbrank",
-    docid: ColumnName | None = None,
     reader: FilesToScore,
 ) -> None:
     """Write one score a line, in the order of the documents; higher ranks earlier.
@@ -68,8 +66,6 @@ def predict(
         Form of the lines.
     run_name : str
         Name of the run in TREC's format.
-    docid : str
-        Column of tables with the names of documents, for --format trec.
     reader : Reader
         Data.
 
@@ -80,8 +76,6 @@ def predict(
     gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
     gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
     """
-    if docid is not None and not is_table(file):
-        raise ArgumentError("docid", "must be given with tables only", file)
     ranker = load(model)
     X, qid, columns, comments = reader.read_to_score(file, ranker._schema, format == "trec")
     scores = np.asarray(ranker._predicted(X, qid))
@@ -89,9 +83,11 @@ def predict(
     if format == "trec":
         if qid is None:
             raise ArgumentError("qid", f"must name a column of {file}", repr(reader.qid))
-        if docid is not None and docid not in columns:
-            raise unknown_name("column (docid)", docid, columns)
-        names = names_in_comments(comments, qid.tolist()) if docid is None else columns[docid]
+        names = names_in_comments(comments, qid.tolist())
+        if reader.docid is not None:
+            if reader.docid not in columns:
+                raise unknown_name("column (docid)", reader.docid, columns)
+            names = columns[reader.docid]
         lines = run_lines(scores, qid, list(names), run_name)
     elif is_table(output):
         if SCORE in columns:
@@ -120,7 +116,7 @@ def evaluate(
     metric: Sequence[Annotated[str, "MEASURE"]] = USUAL,
     per_query: bool = False,
     json: bool = False,
-    reader: LabelledFiles,
+    reader: Annotated[LabelledFiles, "docid"],
 ) -> None:
     """Print lines "MEASURE QID VALUE" as trec_eval does; the query "all" is the mean over queries.
 

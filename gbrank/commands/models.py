@@ -6,18 +6,12 @@ from datetime import date
 from importlib.metadata import version
 from json import dumps, loads
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from gbrank.commands.data_files import ColumnName, LabelledFiles
 from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, printable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.table import cell_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from gbrank.fit.explanations import Explanation
-    from gbrank.ranker import GBRanker
 
 Document: TypeAlias = Annotated[str, "DOCUMENT"]
 
@@ -35,7 +29,7 @@ def load(path: str) -> Any:
     return load_ranker(path)
 
 
-def load_trees(path: str) -> "GBRanker":
+def load_trees(path: str) -> Any:
     """Return the GBRanker in a folder."""
     from gbrank.ranker import GBRanker  # not loaded by all commands
 
@@ -123,7 +117,6 @@ def explain(
     query: Annotated[str, "QUERY"],
     document: Document | None = None,
     pair: tuple[Document, Document] | None = None,
-    docid: ColumnName | None = None,
     html: NewFile | None = None,
     reader: LabelledFiles,
 ) -> None:
@@ -147,8 +140,6 @@ def explain(
         Document whose rank is explained.
     pair : tuple of str
         Documents of which the first is above the second.
-    docid : str
-        Column with the names of documents.
     html : path
         Write a page with the table and a picture instead of printing.
     reader : Reader
@@ -161,46 +152,33 @@ def explain(
     gbrank explain test.parquet --model my-ranker --query shoes --docid sku --pair A17 B3
     gbrank explain test.parquet --model my-ranker --query shoes --document 1 --html shoes.html
     """
-    from gbrank.plots.report.report_data import column_of  # imports Matplotlib
+    from gbrank import plots  # imports Matplotlib
+    from gbrank.plots.report import page
+    from gbrank.plots.report.report_data import column_of
 
     if (document is None) == (pair is None):
         raise ArgumentError("document", "or --pair must be given, and only one of them")
     ranker = load_trees(model)
-    data, _ = reader.read(file, ranker._schema, docid=docid)
-    qid = data.arguments()["qid"]
-    names = None if docid is None else column_of(data.X, docid, "docid")
+    data, _ = reader.read(file, ranker._schema)
+    names = None if reader.docid is None else column_of(data.X, reader.docid, "docid")
     documents: list[Any] = [document] if pair is None else list(pair)
-    if docid is None:
+    if names is None:
         documents = [int(text) if text.isdecimal() else text for text in documents]
     explain = ranker.explain_document if pair is None else ranker.explain_pair
-    try:
-        reasons = explain(data.X, *documents, qid=qid, query=query, docid=names)
-    except ArgumentError as error:  # of one of both
-        if error.argument not in ("first", "second"):
-            raise
-        raise ArgumentError("pair", error.demand, error.got) from None
+    why = explain(data.X, *documents, qid=data.arguments()["qid"], query=query, docid=names)
     if html is None:
-        print(reasons, reasons.in_words(), reasons.to_markdown(), sep="\n\n")
-    else:
-        _write(html, reasons, f"Query {query}")
+        print(why, why.in_words(), why.to_markdown(), sep="\n\n")
+        return
 
+    def draw(ax: Any) -> None:
+        plots.explanation(why, ax=ax).set(title="", xlabel="")  # the caption says it
 
-def _write(path: str, why: "Explanation", title: str) -> None:
-    """Write a page with the picture and the table."""
-    from gbrank import plots
-    from gbrank.plots.report.page import Block, Section, picture, write_page
-
-    def draw(ax: "Axes") -> None:
-        plots.explanation(why, ax=ax).set_xlabel("")  # the caption says it
-        ax.set_title("")
-
-    caption = "What features add to the gap: to the right, in favour of the first document."
-    if why.second is None:
-        caption = "What features add to the score, beside the mean of the list."
+    caption = f"What features add to the gap: to the right, in favour of {why.names[0]}."
     table = why._table()
-    words = tuple(range(len(table.head) - 1))
-    blocks: list[Block] = [why.in_words(), picture(draw, caption), replace(table, words=words)]
-    write_page(path, "Why this order", title, [Section("reasons", str(why), blocks)])
+    table = replace(table, words=range(len(table.head) - 1))
+    blocks = [why.in_words(), page.picture(draw, caption), table]
+    sections = [page.Section("reasons", str(why), blocks)]
+    page.write_page(html, "Why this order", f"Query {query}", sections)
 
 
 def report(
@@ -212,7 +190,6 @@ def report(
     judged_by: ColumnName | None = None,
     train: File | None = None,
     by: Sequence[ColumnName] = (),
-    docid: ColumnName | None = None,
     metric: Sequence[Annotated[str, "MEASURE"]] | None = None,
     reader: LabelledFiles,
 ) -> None:
@@ -240,8 +217,6 @@ def report(
         Data that the model was trained on, for drift.
     by : sequence of str
         Columns, features or not, by which queries are grouped.
-    docid : str
-        Column with the names of documents; by default their row.
     metric : sequence of str
         Measures, of which the first decides; by default the model's.
     reader : Reader
@@ -261,10 +236,10 @@ def report(
     schema = getattr(ranker, "_schema", None)
     judge = reader if judged_by is None else replace(reader, label=judged_by)
     labels = [] if judged_by is None else [people]
-    data, _ = judge.read(file, schema, labels=labels, docid=docid)
+    data, _ = judge.read(file, schema, labels=labels)
     training = None
     if train is not None:  # drift is of features alone
-        training = replace(reader, unjudged="irrelevant").read(train, schema)[0].X
+        training = replace(reader, unjudged="irrelevant", docid=None).read(train, schema)[0].X
     path = write_report(
         ranker,
         data.X,
@@ -275,7 +250,7 @@ def report(
         judged_by=None if judged_by is None else data.y,
         train=training,
         by=by,
-        docid=docid,
+        docid=reader.docid,
         measures=metric,
         names=(printable(model), printable(against or "the other model")),
     )

@@ -23,11 +23,13 @@ NewFile: TypeAlias = Annotated[str, "NEW-FILE"]
 NewFolder: TypeAlias = Annotated[str, "NEW-FOLDER"]
 NewPicture: TypeAlias = Annotated[str, "PICTURE"]
 
-FLAGS = {  # of parameters whose options have other names
+FLAGS = {  # of parameters, also of what commands call, whose options have other names
     "booster_params": "--booster-param",
     "categorical_feature": "--categorical",
     "eval_metric": "--metric",
     "eval_set": "--valid",
+    "first": "--pair",
+    "second": "--pair",
     "position": "--positions",
 }
 # Names in annotations; a command line gives texts where objects may stand.
@@ -41,7 +43,11 @@ class _Pairs(argparse.Action):
     """Values by key, of several options."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, flag: Any = None) -> None:
-        setattr(namespace, self.dest, getattr(namespace, self.dest, {}) | values)
+        key, _, value = values.partition("=")
+        if not key or not value:
+            raise argparse.ArgumentError(self, f"expected KEY=VALUE, got {values!r}")
+        pairs = getattr(namespace, self.dest, {}) | {key: _number_or_text(value)}
+        setattr(namespace, self.dest, pairs)
 
 
 def sections(item: object) -> dict[str, str]:
@@ -79,22 +85,17 @@ def command_parser(
 
 def arguments_of(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a command, made of the values of its options."""
-    arguments = {}
-    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
-        cls, _ = _dataclass(parameter)
-        if cls is not None:
+    arguments = dict(values)
+    for name, parameter in inspect.signature(command).parameters.items():
+        if is_dataclass(cls := _type(parameter)):
             fields = inspect.signature(cls).parameters.keys() & values.keys()
-            arguments[name] = cls(**{field: values[field] for field in fields})
-        elif name in values:
-            arguments[name] = values[name]
+            arguments[name] = cls(**{field: arguments.pop(field) for field in fields})
     return arguments
 
 
-def _dataclass(parameter: inspect.Parameter) -> tuple[Any, Sequence[str]]:
-    """Return the dataclass of a parameter, and the fields of it that are no options."""
-    annotation = parameter.annotation
-    cls, *without = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
-    return (cls, without) if is_dataclass(cls) else (None, ())
+def _type(parameter: inspect.Parameter) -> Any:
+    """Return the type of a parameter; the fields of a dataclass that are no options annotate it."""
+    return getattr(parameter.annotation, "__origin__", parameter.annotation)
 
 
 def _add_options(
@@ -104,9 +105,9 @@ def _add_options(
     options, texts = list[argparse.Action](), documented_parameters(source)
     signature = inspect.signature(source, locals=NAMES, eval_str=True)
     for name, parameter in signature.parameters.items():
-        cls, others = _dataclass(parameter)
-        if cls is not None:
+        if is_dataclass(cls := _type(parameter)):
             group = parser.add_argument_group(texts[name][1].rstrip("."))
+            others = getattr(parameter.annotation, "__metadata__", ())
             options += _add_options(group, cls, others)
         elif name not in without:
             flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
@@ -148,7 +149,7 @@ def _reading(parts: Sequence[Any]) -> dict[str, Any]:
     if Literal in parts:
         return {"choices": texts, "metavar": "|".join(texts)}
     if dict in parts:
-        return {"action": _Pairs, "type": _pair, "metavar": "KEY=VALUE"}
+        return {"action": _Pairs, "metavar": "KEY=VALUE"}
     if bool in parts:
         return {"action": argparse.BooleanOptionalAction if NoneType in parts else "store_true"}
     kind: Any = next(kind for kind in METAVARS if kind in parts)
@@ -167,13 +168,6 @@ def _number_or_text(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _pair(text: str) -> dict[str, Any]:
-    key, _, value = text.partition("=")
-    if not key or not value:
-        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
-    return {key: _number_or_text(value)}
 
 
 def printable(path: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from gbrank.commands.data_files import ColumnName, Reader, is_table, read_numbers, read_parts
+from gbrank.commands.data_files import ColumnName, TrainingFiles, is_table, read_numbers, read_parts
 from gbrank.commands.models import load_trees
 from gbrank.commands.options import File, NewFile, NewFolder
 from gbrank.common.argument_error import ArgumentError
@@ -29,7 +29,7 @@ def train(
     checkpoint_rounds: int = 50,
     refit: bool = False,
     quiet: bool = False,
-    reader: Reader,
+    reader: TrainingFiles,
     ranker: Annotated[GBRanker, "verbose"],
 ) -> None:
     r"""Train a ranker on the documents in a file and write it to a folder.
@@ -116,7 +116,7 @@ def tune(
     valid: File | None = None,
     storage: NewFile | None = None,
     quiet: bool = False,
-    reader: Reader,
+    reader: TrainingFiles,
     ranker: Annotated[GBRanker, "verbose", "init"],
 ) -> None:
     """Find the best ranker in some minutes, and write it to a folder.

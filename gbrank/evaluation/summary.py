@@ -65,10 +65,10 @@ DIFFERENCES = (
 def as_text(rows: Sequence[Row], asked: float) -> str:
     """Return the rows of one measure in columns: means, and below them differences."""
     compared = [row for row in rows if row.is_compared]
-    parts = [_title(rows), _table(rows, (*MEANS, *COSTS), "ranker").to_text()]
+    parts = [_title(rows), table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
     if compared:
         baseline = next(row.ranker for row in rows if not row.is_compared)
-        parts.append(_table(compared, DIFFERENCES, f"minus {baseline}").to_text())
+        parts.append(table_of(compared, DIFFERENCES, f"minus {baseline}").to_text())
         parts.append(_queries_line(compared, asked))
     return "\n".join(parts)
 
@@ -77,10 +77,10 @@ def as_table(rows: Sequence[Row], asked: float) -> Table:
     """Return the rows of one measure as one table."""
     compared = [row for row in rows if row.is_compared]
     caption = [_title(rows), *([_queries_line(compared, asked)] if compared else [])]
-    return _table(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", ". ".join(caption))
+    return table_of(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", ". ".join(caption))
 
 
-def _table(rows: Sequence[Row], columns: Columns, head: str, caption: str = "") -> Table:
+def table_of(rows: Sequence[Row], columns: Columns, head: str, caption: str = "") -> Table:
     """Return a table of the columns that have a number."""
     cells = {column: [_cell(row, column) for row in rows] for column in columns}
     kept = [column for column in columns if any(cells[column])]
