@@ -12,7 +12,7 @@ import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -25,23 +25,31 @@ class WorkersLostError(BoosterError):
     """Another worker has ended: a consequence of a failed fit, never its cause."""
 
 
-class Workers(Protocol):
-    """The workers of a fit, as one of them sees them: how many, and its own machine's address."""
+class Workers:
+    """The workers of a fit, as one of them sees them: here the only one, of a fit on one machine.
 
-    size: int
-    host: str
+    `size` says how many there are, `host` is the address of this worker's own machine.
+    """
 
-    def all_sum(self, values: object) -> Any:
-        """Return the sum of each number over all workers."""
+    size = 1
+    host = "localhost"
 
-    def all_max(self, values: object) -> Any:
+    def all_sum(self, values: T) -> T:
+        """Return the sum of each number over all workers; whole numbers exactly."""
+        return values
+
+    def all_max(self, values: T) -> T:
         """Return the largest of each number over all workers."""
+        return values
 
-    def all_gather(self, value: object) -> list[Any]:
+    def all_gather(self, value: T) -> list[T]:
         """Return the values of all workers, by rank."""
+        return [value]
 
 
-_current: ContextVar[Workers | None] = ContextVar("workers", default=None)
+ALONE = Workers()
+
+_current: ContextVar[Workers] = ContextVar("workers", default=ALONE)
 
 
 class _Failed(Exception):
@@ -57,7 +65,7 @@ def joined(workers: Workers) -> Iterator[None]:
     token = _current.set(workers)
     try:
         yield
-        _end_with_others(workers)
+        _live_workers()
     except _Failed as failed:
         raise failed.error from None
     except BoosterError:  # the others may wait inside the booster, where no message reaches them
@@ -79,12 +87,6 @@ def _first_error(workers: Workers, error: Exception | None) -> Exception | None:
     return next(shared for shared in errors if shared is not None)
 
 
-def _end_with_others(workers: Workers) -> None:
-    """End this worker's fit, if another one has failed."""
-    if (error := _first_error(workers, None)) is not None:
-        raise _Failed(error)
-
-
 def _portable(error: Exception) -> Exception:
     """Return an error that can be pickled."""
     try:
@@ -94,36 +96,32 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def _live_workers() -> Workers | None:
-    """Return the workers, or None in a fit on one machine; end the fit if one has failed."""
+def _live_workers() -> Workers:
+    """Return the workers; end this worker's fit if another one has failed."""
     workers = _current.get()
-    if workers is not None:
-        _end_with_others(workers)
+    if (error := _first_error(workers, None)) is not None:
+        raise _Failed(error)
     return workers
 
 
 def n_workers() -> int:
     """Return how many workers there are."""
-    workers = _current.get()
-    return 1 if workers is None else workers.size
+    return _current.get().size
 
 
 def own_host() -> str:
     """Return the address of this worker's machine."""
-    workers = _current.get()
-    return "localhost" if workers is None else workers.host
+    return _current.get().host
 
 
 def all_sum(values: T) -> T:
     """Return the sum of each number over all workers; whole numbers exactly."""
-    workers = _live_workers()
-    return values if workers is None else workers.all_sum(values)
+    return _live_workers().all_sum(values)
 
 
 def all_max(values: T) -> T:
     """Return the largest of each number over all workers."""
-    workers = _live_workers()
-    return values if workers is None else workers.all_max(values)
+    return _live_workers().all_max(values)
 
 
 def all_any(holds: Any) -> bool:
@@ -133,5 +131,4 @@ def all_any(holds: Any) -> bool:
 
 def all_gather(value: T) -> list[T]:
     """Return the values of all workers, by rank."""
-    workers = _live_workers()
-    return [value] if workers is None else workers.all_gather(value)
+    return _live_workers().all_gather(value)

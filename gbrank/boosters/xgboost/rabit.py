@@ -11,7 +11,7 @@ from xgboost.collective import CommunicatorContext, Op
 from xgboost.tracker import RabitTracker
 
 from gbrank.boosters.xgboost import translated
-from gbrank.common.collective import WorkersLostError, joined
+from gbrank.common.collective import Workers, WorkersLostError, joined
 
 LOST = "the other workers of the fit are lost"
 
@@ -35,8 +35,8 @@ def meeting(arguments: dict[str, Any], rank: int, host: str) -> Iterator[None]:
         yield
 
 
-class _RabitWorkers:
-    """The `Workers` of a fit."""
+class _RabitWorkers(Workers):
+    """The workers of a fit, which XGBoost connects."""
 
     def __init__(self, host: str) -> None:
         self.size: int = collective.get_world_size()
