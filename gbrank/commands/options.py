@@ -87,15 +87,16 @@ def arguments_of(command: Callable[..., None], values: Mapping[str, Any]) -> dic
     """Return the arguments of a command, made of the values of its options."""
     arguments = dict(values)
     for name, parameter in inspect.signature(command).parameters.items():
-        if is_dataclass(cls := _type(parameter)):
+        if cls := _dataclass(parameter):
             fields = inspect.signature(cls).parameters.keys() & values.keys()
             arguments[name] = cls(**{field: arguments.pop(field) for field in fields})
     return arguments
 
 
-def _type(parameter: inspect.Parameter) -> Any:
-    """Return the type of a parameter; the fields of a dataclass that are no options annotate it."""
-    return getattr(parameter.annotation, "__origin__", parameter.annotation)
+def _dataclass(parameter: inspect.Parameter) -> Any:
+    """Return the dataclass of a parameter, if it is one; fields that are no options annotate it."""
+    cls = getattr(parameter.annotation, "__origin__", parameter.annotation)
+    return cls if is_dataclass(cls) else None
 
 
 def _add_options(
@@ -105,7 +106,7 @@ def _add_options(
     options, texts = list[argparse.Action](), documented_parameters(source)
     signature = inspect.signature(source, locals=NAMES, eval_str=True)
     for name, parameter in signature.parameters.items():
-        if is_dataclass(cls := _type(parameter)):
+        if cls := _dataclass(parameter):
             group = parser.add_argument_group(texts[name][1].rstrip("."))
             others = getattr(parameter.annotation, "__metadata__", ())
             options += _add_options(group, cls, others)

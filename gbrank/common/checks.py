@@ -132,22 +132,15 @@ def check_number(
     number = plain(value)
     types, largest = (int, LARGEST_INTEGER) if integer else (int | float, LARGEST_FLOAT)
     of_type = isinstance(number, types) and not isinstance(number, bool)
-    if of_type:
-        above = low < number if open_low else low <= number
-        below = number < high if open_high else number <= high
-        if above and below and abs(number) <= largest:
-            return int(number) if integer else float(number)
-    bounds = _bounds(low, high, open_low, open_high)
-    demand = " ".join(["must be", "an integer" if integer else "a number", *bounds])
+    excluded = [low] * open_low + [high] * open_high
+    if of_type and low <= number <= high and number not in excluded and abs(number) <= largest:
+        return int(number) if integer else float(number)
+    least = [f"{'above' if open_low else 'of at least'} {low}"] if low > -np.inf else []
+    most = [f"{'below' if open_high else 'at most'} {high}"] if high < np.inf else []
+    kind = "an integer" if integer else "a number"
+    demand = f"must be {kind} {' and '.join(least + most)}".rstrip()
     error = ArgumentError if of_type else ArgumentTypeError
     raise error(name, demand + (" or None" if optional else ""), quoted(value))
-
-
-def _bounds(low: float, high: float, open_low: bool, open_high: bool) -> list[str]:
-    """Return the bounds of an interval in words; none for one that is infinite."""
-    words = [f"{'above' if open_low else 'of at least'} {low}"] if low > -np.inf else []
-    words += ["and"] if words and high < np.inf else []
-    return words + ([f"{'below' if open_high else 'at most'} {high}"] if high < np.inf else [])
 
 
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:

@@ -26,11 +26,12 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     that is full spoils nothing. Pipes and devices are written to at once.
     """
     refuse_remote(path)
-    if is_stream(path):
+    named = Path(path)
+    if named.exists() and (not named.is_file() or _DESCRIPTOR.fullmatch(os.path.abspath(path))):
         with open(path, "wb") as stream:
             yield stream
         return
-    target = Path(path).resolve()  # a link stays one
+    target = named.resolve()  # a link stays one
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         file = open(temporary, "xb")  # noqa: SIM115 (another's file of this name is left alone)
@@ -73,10 +74,3 @@ def check_folder(path: str | os.PathLike[str], option: str) -> None:
     refuse_remote(path, option)
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"{option} must be in a folder that exists, got {os.fspath(path)}.")
-
-
-def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names anything but a file: a pipe, a device, a folder."""
-    named = Path(path)
-    is_file = named.is_file() and not _DESCRIPTOR.fullmatch(os.path.abspath(path))
-    return named.exists() and not is_file
