@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ from gbrank.plots import style
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # height and width in inches
 ACROSS = 3  # more data sets go on below
+Inches: TypeAlias = tuple[float, float]
 
 
 def comparison(
@@ -65,10 +66,9 @@ def comparison(
     """
     measures = comparison.measures
     measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
-    chosen = [row for row in comparison.summary(part) if row.measure == measure]
     ax = style.axes_for(ax)
-    _panel(ax, chosen, comparison.baseline)
-    style.name_rows(ax, [row.ranker for row in chosen])
+    _panel(ax, comparison.blocks(part)[measures.index(measure)], comparison.baseline)
+    style.name_rows(ax, comparison.rankers)
     legend = LEGEND.format(comparison.baseline)
     style.write(ax, title=comparison.data, xlabel=f"{measure}\n\n{legend}")
     return ax
@@ -96,14 +96,12 @@ def comparison_grid(*comparisons: Comparison, part: str = "test") -> Figure:
     >>> len(plots.comparison_grid(result).axes)
     1
     """
-    blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
-    baseline = comparisons[0].baseline
-    names = [row.ranker for row in blocks[0]]
-    margin = 0.5 + LETTER * max(map(len, names))
-    figure, panels = _grid(blocks, (3.2, 0.6 + 0.32 * len(names)), (margin, 1.0), sharey=True)
-    for axes, rows in zip(panels, blocks, strict=True):
+    baseline, names = comparisons[0].baseline, comparisons[0].rankers
+    margin = 0.5 + LETTER * max(map(len, names)), 1.0
+    figure, panels = _grid(comparisons, part, (3.2, 0.6 + 0.32 * len(names)), margin, sharey=True)
+    for axes, rows in panels:
         _panel(axes, rows, baseline)
-    style.name_rows(panels[0], names)
+    style.name_rows(panels[0][0], names)
     figure.supxlabel(LEGEND.format(baseline), fontsize="small", parse_math=False)
     return figure
 
@@ -128,13 +126,10 @@ def differences(comparison: Comparison, *, part: str = "test") -> Figure:
     >>> [axes.get_title() for axes in plots.differences(result).axes]
     ['ndcg@10', 'CPU seconds of a fit']
     """
-    blocks, baseline = comparison.blocks(part), comparison.baseline
-    names = [row.ranker for row in blocks[0]]
+    blocks, baseline, names = comparison.blocks(part), comparison.baseline, comparison.rankers
     colours = [style.GREY if name == baseline else style.BLUE for name in names]
     size = 0.5 + LETTER * max(map(len, names)) + 2.7 * (len(blocks) + 1), 1.5 + 0.5 * len(names)
-    from matplotlib import pyplot  # which shows it in a notebook
-
-    figure = pyplot.figure(figsize=size, layout="constrained")
+    figure = style.new_figure(size)
     *panels, beside = figure.subplots(1, len(blocks) + 1)
     for axes, rows in zip(panels, blocks, strict=True):
         axes.axvline(0, color=style.GREY, linewidth=1)
@@ -191,11 +186,11 @@ def quality_by_seconds(*comparisons: Comparison, part: str = "test") -> Figure:
     >>> plots.quality_by_seconds(result).axes[0].get_xlabel()
     'CPU seconds of a fit'
     """
-    blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
-    height = max(2.8, LINE * len(blocks[0]))
-    width = 4.4 + LETTER * max(len(row.ranker) for row in blocks[0])
-    figure, panels = _grid(blocks, (width, height + 0.8), (0.0, 0.0), sharey=False)
-    for axes, rows in zip(panels, blocks, strict=True):
+    names = comparisons[0].rankers
+    height = max(2.8, LINE * len(names))
+    width = 4.4 + LETTER * max(map(len, names))
+    figure, panels = _grid(comparisons, part, (width, height + 0.8), (0.0, 0.0), sharey=False)
+    for axes, rows in panels:
         for place, row in enumerate(rows):
             axes.plot(row.cpu_seconds, row.mean, "o", color=style.colour_of(place))
         axes.set_xscale("log")
@@ -233,26 +228,22 @@ def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
 
 
 def _grid(
-    blocks: Sequence[Sequence[Row]],
-    panel: tuple[float, float],
-    margin: tuple[float, float],
-    sharey: bool,
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure, and the axes of each block: measures down, data sets across, in inches."""
+    comparisons: Sequence[Comparison], part: str, panel: Inches, margin: Inches, sharey: bool
+) -> tuple[Figure, list[tuple[Axes, list[Row]]]]:
+    """Return a figure, and the axes of each block: measures down, data sets across."""
+    blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
     measures = list(dict.fromkeys(rows[0].measure for rows in blocks))
     datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
     across, down = min(len(datasets), ACROSS), math.ceil(len(datasets) / ACROSS)
     size = (margin[0] + panel[0] * across, margin[1] + panel[1] * down * len(measures))
-    from matplotlib import pyplot  # which shows it in a notebook
-
-    figure = pyplot.figure(figsize=size, layout="constrained")
+    figure = style.new_figure(size)
     grid = figure.subplots(down * len(measures), across, sharey=sharey, squeeze=False)
     panels = []
     for rows in blocks:
         row, column = divmod(datasets.index(rows[0].data), ACROSS)
-        panels.append(grid[measures.index(rows[0].measure) * down + row, column])
-        style.write(panels[-1], title=rows[0].data)
-    for axes in set(grid.flat).difference(panels):
+        panels.append((grid[measures.index(rows[0].measure) * down + row, column], rows))
+        style.write(panels[-1][0], title=rows[0].data)
+    for axes in set(grid.flat).difference(axes for axes, _ in panels):
         axes.remove()
     return figure, panels
 
@@ -327,23 +318,19 @@ def per_query(
     if not both.size:
         raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
     tested = compared(both)
-    means, p = tested.means, tested.p_randomisation[0]
     signs = np.sign(both[0] - both[1])
-    counts = [int(np.sum(signs == sign)) for sign in (1, 0, -1)]
-    low, high = means.difference_low[0], means.difference_high[0]
+    counts = "{} better, {} equal, {} worse".format(*((signs == one).sum() for one in (1, 0, -1)))
+    mean, low, high = (column[0] for column in tested.means[3:])
     ends = "" if np.isnan(low) else f" [{low:+.4f}, {high:+.4f}]"
+    tests = f"mean difference {mean:+.4f}{ends}, p = {tested.p_randomisation[0]:.4f}"
     ax = style.axes_for(ax)
     draw_queries(ax, both[0], both[1], str(chosen), names)
-    ax.set_title(
-        "{} better, {} equal, {} worse\n".format(*counts)
-        + f"mean difference {means.difference[0]:+.4f}{ends}, p = {p:.4f}",
-        fontsize="medium",
-    )
+    ax.set_title(f"{counts}\n{tests}", fontsize="medium")
     return ax
 
 
 def draw_queries(
-    ax: Axes, ours: Vector, theirs: Vector, measure: str, names: tuple[str, str]
+    ax: Axes, ours: Vector, theirs: Vector, measure: str, names: Sequence[str]
 ) -> None:
     """Draw what queries are worth with one model, upwards, and with another, across."""
     ends = [min(ours.min(), theirs.min()), max(ours.max(), theirs.max())]

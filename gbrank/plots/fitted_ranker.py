@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from gbrank.boosters.gradient_watch import HEAD, GradientWatch
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.fit.explanations import Explanation
 from gbrank.plots import style
@@ -71,23 +68,16 @@ def learning_curves(
     if ranker.early_stopping_rounds is not None:
         best = ranker.best_iteration_
         lines += [ax.axvline(best, color=style.GREY, linewidth=1, label=f"best round: {best}")]
-    lines += _sigmas_beside(ax, 1 + np.arange(len(ranker.sigmas_)), ranker.sigmas_)
-    style.write(ax, xlabel="round", ylabel=measure)
+    style.tidy(ax, xlabel="round", ylabel=measure)
+    if len(np.unique(ranker.sigmas_)) > 1:
+        second = ax.twinx()
+        rounds = np.arange(1, len(ranker.sigmas_) + 1)
+        lines += second.plot(rounds, ranker.sigmas_, color=style.GREY, linestyle=":", label="sigma")
+        second.set(ylabel="sigma", yscale="log")
+        style.name_decades(second.yaxis)
+        second.spines["top"].set_visible(False)
     style.legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax
-
-
-def _sigmas_beside(ax: Axes, rounds: NDArray[np.integer], sigmas: Vector) -> list[Line2D]:
-    """Draw sigma on a second axis if it changes; return its line."""
-    style.tidy(ax)
-    if len(np.unique(sigmas)) <= 1:
-        return []
-    second = ax.twinx()
-    line = second.plot(rounds, sigmas, color=style.GREY, linestyle=":", label="sigma")
-    second.set(ylabel="sigma", yscale="log")
-    style.name_decades(second.yaxis)
-    second.spines["top"].set_visible(False)
-    return line
 
 
 def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
@@ -127,15 +117,12 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
         raise ValueError(
             "watch must have seen a round: pass it to fit(callbacks=[watch]) or to a hook."
         )
-    from matplotlib import pyplot
-
     ranks = min(ranks, max(map(len, watch.by_rank)))
     columns = dict(zip(HEAD, zip(*watch.rows, strict=True), strict=True))
     names = columns["objective"]
     rounds = range(1, len(names) + 1)
-    figure, (top, middle, bottom) = pyplot.subplots(
-        3, sharex=True, figsize=(7.0, 6.0), height_ratios=(2, 1, 1), layout="constrained"
-    )
+    figure = style.new_figure((7.0, 6.0))
+    top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=(2, 1, 1))
     image = top.imshow(
         watch.shares_by_rank(ranks).T,
         aspect="auto",

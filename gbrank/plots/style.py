@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
@@ -19,11 +20,16 @@ def colour_of(place: int) -> str:
     return PALETTE[place % len(PALETTE)]
 
 
-def axes_for(ax: Axes | None) -> Axes:
-    """Return the axes, or those of a new figure."""
+def new_figure(size: tuple[float, float] | None = None) -> Figure:
+    """Return a figure of some inches, which a notebook shows."""
     from matplotlib import pyplot
 
-    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+    return pyplot.figure(figsize=size, layout="constrained")
+
+
+def axes_for(ax: Axes | None) -> Axes:
+    """Return the axes, or those of a new figure."""
+    return new_figure().subplots() if ax is None else ax
 
 
 def drawable(text: str) -> str:
