@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gbrank.boosters.tree import LARGEST, Leaf, Membership, Split, Tree
+from gbrank.boosters.tree import LARGEST, Leaf, Membership, Tree
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Mask, Matrix, Vector
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, quoted
 from gbrank.common.files import replace_file
 from gbrank.data.feature_matrix import Features, dense_blocks
@@ -91,9 +91,9 @@ def export_model(
     >>> tree["split"] in ("title", "body"), tree["yes"], tree["no"]
     (True, 1, 2)
     """
-    chosen, queries = format_of(format), {} if extractors is None else {"extractors": extractors}
+    chosen = format_of(format)
     forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
-    content = chosen.write(forest, **queries)
+    content = chosen.write(forest, **({} if extractors is None else {"extractors": extractors}))
     if verify:
         verified(content, forest, chosen, predict)
     replace_file(Path(path), content)
@@ -255,19 +255,15 @@ def leaves(tree: Tree, X: Matrix) -> Vector:
         node, rows = todo.pop()
         if isinstance(node, Leaf):
             values[rows] = node.value
+            continue
+        column = X[rows, node.feature]
+        if isinstance(node, Membership):
+            left = np.isin(column, node.categories)
         else:
-            left = _goes_left(node, X[rows, node.feature])
-            todo += [(node.left, rows[left]), (node.right, rows[~left])]
+            left = column <= node.threshold
+        left = np.where(np.isnan(column), node.missing_left, left)
+        todo += [(node.left, rows[left]), (node.right, rows[~left])]
     return values
-
-
-def _goes_left(split: Split, values: Vector) -> Mask:
-    """Return which values go to the left side of a split."""
-    if isinstance(split, Membership):
-        left = np.isin(values, split.categories)
-    else:
-        left = values <= split.threshold
-    return np.where(np.isnan(values), split.missing_left, left)
 
 
 def _rows_beside(forest: Forest, precision: Any) -> Matrix:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import quoted, refuse_twice
@@ -58,7 +56,6 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
 
 def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
     """Return the name of each feature."""
-    check_is_fitted(ranker)
     columns = ranker._schema.feature_names
     names = columns if feature_names is None else feature_names
     if isinstance(names, Mapping):

@@ -87,7 +87,7 @@ class Format:
     def expressible(self, forest: Forest) -> Forest:
         """Return an equal forest whose thresholds the format can write, or refuse it."""
         forest = forest.changed(self._within)
-        for refuse in (_refuse_names, _refuse_categories, _refuse_missing, _refuse_thresholds):
+        for refuse in (_refuse_names, _refuse_categories, _refuse_splits):
             refuse(forest, self)
         return forest
 
@@ -200,21 +200,19 @@ def _refuse_categories(forest: Forest, format: Format) -> None:
             )
 
 
-def _refuse_missing(forest: Forest, format: Format) -> None:
+def _refuse_splits(forest: Forest, format: Format) -> None:
+    thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
     for split in forest.splits():
         if split.missing_left != format.sent(split).missing_left:
             raise ValueError(
                 "format must send missing values where the model does, as for feature "
                 f"{forest.features[split.feature]!r}; {format.name} {MISSING[format.missing]}"
             )
-
-
-def _refuse_thresholds(forest: Forest, format: Format) -> None:
-    thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
-    for split in forest.splits():
-        if isinstance(split, Membership) or _is_zero(split.threshold):
-            continue  # only numbers that are nearly 0 may go another way
+        if isinstance(split, Membership):
+            continue
         threshold, reached = split.threshold, format.reached(split.threshold)
+        if abs(threshold) < SMALLEST or abs(threshold) == LIGHTGBM_ZERO:
+            continue  # beside 0: only numbers that are nearly 0 may go another way
         first = thresholds.setdefault((split.feature, reached), threshold)
         moved = abs(reached - threshold) if isfinite(threshold) else 0.0
         if first != threshold or moved > PRECISION * abs(threshold) + SMALLEST:
@@ -224,8 +222,3 @@ def _refuse_thresholds(forest: Forest, format: Format) -> None:
                 "on a column that is shifted and scaled to numbers around 1, or on "
                 "X.astype('float32')."
             )
-
-
-def _is_zero(threshold: float) -> bool:
-    """Return whether a threshold lies beside 0: XGBoost's next number, or LightGBM's 1e-35."""
-    return abs(threshold) < SMALLEST or abs(threshold) == LIGHTGBM_ZERO

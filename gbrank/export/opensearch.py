@@ -16,30 +16,26 @@ from gbrank.export.forest import Forest, expect
 
 def write_opensearch(forest: Forest) -> bytes:
     """Return the content of the file, of trees without categories."""
-    trees = [_node(tree, forest.features, 0, 0, count(1)) for tree in forest.trees]
+
+    def node(tree: Tree, number: int, depth: int, unused: "count[int]") -> dict[str, Any]:
+        if isinstance(tree, Leaf):
+            return {"nodeid": number, "leaf": tree.value}
+        assert isinstance(tree, Threshold)
+        left, right = next(unused), next(unused)
+        below = ((tree.left, left), (tree.right, right))
+        return {
+            "nodeid": number,
+            "depth": depth,
+            "split": forest.features[tree.feature],
+            "split_condition": above(tree.threshold),
+            "yes": left,
+            "no": right,
+            "missing": left if tree.missing_left else right,
+            "children": [node(child, place, depth + 1, unused) for child, place in below],
+        }
+
+    trees = [node(tree, 0, 0, count(1)) for tree in forest.trees]
     return json.dumps(trees, allow_nan=False).encode()
-
-
-def _node(
-    tree: Tree, features: list[str], number: int, depth: int, unused: "count[int]"
-) -> dict[str, Any]:
-    if isinstance(tree, Leaf):
-        return {"nodeid": number, "leaf": tree.value}
-    assert isinstance(tree, Threshold)
-    left, right = next(unused), next(unused)
-    return {
-        "nodeid": number,
-        "depth": depth,
-        "split": features[tree.feature],
-        "split_condition": above(tree.threshold),
-        "yes": left,
-        "no": right,
-        "missing": left if tree.missing_left else right,
-        "children": [
-            _node(tree.left, features, left, depth + 1, unused),
-            _node(tree.right, features, right, depth + 1, unused),
-        ],
-    }
 
 
 def read_opensearch(content: bytes, forest: Forest) -> list[Tree]:

@@ -20,33 +20,30 @@ def write_solr(forest: Forest) -> bytes:
     """Return the content of the file, of trees without categories."""
     missing_is_zero = all(split.missing_left == split.zero_left for split in forest.splits())
     used = {split.feature for split in forest.splits()}
+
+    def node(tree: Tree) -> dict[str, Any]:
+        if isinstance(tree, Leaf):
+            return {"value": repr(tree.value)}
+        assert isinstance(tree, Threshold)
+        missing = {"missing": "left" if tree.missing_left else "right"}
+        return {
+            "feature": forest.features[tree.feature],
+            "threshold": repr(_before_slack(tree.threshold)),
+            **({} if missing_is_zero else missing),
+            "left": node(tree.left),
+            "right": node(tree.right),
+        }
+
     content = {
         "class": CLASS,
         "name": forest.name,
         "features": [{"name": forest.features[column]} for column in sorted(used)],
         "params": {
             **({} if missing_is_zero else {"isNullSameAsZero": False}),
-            "trees": [
-                {"weight": "1", "root": _node(tree, forest.features, missing_is_zero)}
-                for tree in forest.trees
-            ],
+            "trees": [{"weight": "1", "root": node(tree)} for tree in forest.trees],
         },
     }
     return json.dumps(content, indent=1).encode()
-
-
-def _node(tree: Tree, features: list[str], missing_is_zero: bool) -> dict[str, Any]:
-    if isinstance(tree, Leaf):
-        return {"value": repr(tree.value)}
-    assert isinstance(tree, Threshold)
-    missing = {"missing": "left" if tree.missing_left else "right"}
-    return {
-        "feature": features[tree.feature],
-        "threshold": repr(_before_slack(tree.threshold)),
-        **({} if missing_is_zero else missing),
-        "left": _node(tree.left, features, missing_is_zero),
-        "right": _node(tree.right, features, missing_is_zero),
-    }
 
 
 def read_solr(content: bytes, forest: Forest) -> list[Tree]:
