@@ -163,8 +163,9 @@ class Swaps(NamedTuple):
 
     `top` limits pairs to those with a document among the first `top` positions; of a tied block
     that reaches over it, some orders have it there. A measure gives one of: `separable` for all
-    pairs; `separable` for pairs of different scores, and `row` for any; or `row`, and `grades` if
-    its gains are 0, 1, ... without gaps and the delta between any two of these is separable.
+    pairs; `separable` for pairs of different scores, and `row` for those of equal scores; or `row`
+    for all, and `grades` if its gains are 0, 1, ... without gaps and the delta between any two of
+    these is separable.
 
     Parameters
     ----------

@@ -8,11 +8,11 @@ import numpy as np
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
 from gbrank.engine.numba_internals import slice_of, unpack
-from gbrank.measures.measure import TruncatedRelevance, truncated_terms
+from gbrank.measures.measure import TruncatedRelevance
 from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import inverse, reduce_queries
+from gbrank.measures.per_query import reduce_queries
 from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
 from gbrank.numerics.logistic import truncation
 from gbrank.numerics.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
@@ -232,12 +232,10 @@ class AP(TruncatedRelevance):
     by_position = ap_by_position
     form = "paired"
     bounded_by = "shares"
-    takes_unretrieved = True
     work = APWork
+    discount = "reciprocal"
 
-    def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""
-        relevant = self.gains(labels)
-        count = reduce_queries(np.add, relevant, queries)
-        largest = count if self.k is None else np.minimum(count, self.k)
-        return truncated_terms(relevant, queries, "reciprocal", self.k, inverse(largest))
+    def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
+        """Return min(R, k)."""
+        count = reduce_queries(np.add, gains, queries)
+        return count if self.k is None else np.minimum(count, self.k)

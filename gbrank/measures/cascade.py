@@ -10,11 +10,10 @@ import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Real
-from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function, inline
-from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
 from gbrank.engine.numba_internals import slice_of, unpack
-from gbrank.measures.measure import Measure, TruncatedRelevance, truncated_terms
+from gbrank.measures.measure import RankMeasure, TruncatedRelevance
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
 from gbrank.numerics.vectors import sum_of
@@ -99,65 +98,39 @@ def rr_value(ranking: Ranking) -> float:
     return 0.0
 
 
-@inline
-def fill_above_relevant(ranking: Ranking, top: int, delta: SeparableDelta) -> int:
-    """Clear the delta; fill it for blocks above all relevant documents, return where these end."""
-    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
-    for p in range(last.size):
-        delta.upper[p] = delta.share[p] = delta.lower[p] = delta.inside[p] = 0.0
-    start = 0
-    while start < last.size and sum_of(slice_of(gains, start, last[start])) == 0:
-        end = last[start]
-        reach = min(end, max(top, start))
-        upper = sum_of(slice_of(discounts, start, reach)) if reach > start else 0.0
-        for p in range(start, end):
-            delta.upper[p] = upper / (end - start)
-            delta.share[p] = (reach - start) / (end - start)
-        start = end
-    return start
-
-
 def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta of RR.
 
     A swap matters only if it moves the first relevant document down, to the second one or to
-    where the other stood, or brings a relevant document above it. F is the first block with a
-    relevant document, R how many it has.
+    where the other stood, or brings a relevant document above it.
     """
     gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
-    m = last.size
-    start = fill_above_relevant(ranking, top, delta)
-    if start == m:
-        return
-    end = last[start]
-    reach = min(end, max(top, start))
-    relevant = sum_of(slice_of(gains, start, end))
-    value = first_two(start, end, relevant, end, discounts)[0]
-    lone, second = first_two(start, end, relevant, reach, discounts)
-    joined, joined_second = first_two(start, end, relevant + 1, reach, discounts)
-    step = (joined - joined_second) / (relevant + 1)
-    for p in range(start, end):
-        delta.inside[p] = 2 * step
-        if gains[p] == 0:
-            delta.upper[p] = step
-        elif relevant > 1:
-            delta.upper[p] = (lone - second) / relevant
-        else:
-            delta.upper[p] = lone
-            delta.share[p] = (reach - start) / (end - start)
-        if gains[p] > 0:
-            delta.lower[p] = -value
-    fallback = 0.0  # expected w of the second relevant document, once its block has passed
-    passed = False
-    start = end
-    while start < m:
+    blocks = 0  # that have relevant documents, so far; two count
+    value = 0.0  # expected w of the first relevant document
+    fallback = 0.0  # ... of the second one, if it is in the second block
+    start = 0
+    while start < last.size:
         end = last[start]
+        reach = min(end, max(top, start))
         relevant = sum_of(slice_of(gains, start, end))
-        landing = fallback if passed else first_two(start, end, relevant + 1, end, discounts)[0]
+        upper = step = share = 0.0
+        if blocks == 0:
+            value = first_two(start, end, relevant, end, discounts)[0]
+            first, second = first_two(start, end, relevant, reach, discounts)
+            upper = (first - second) / max(relevant, 1.0)
+            first, second = first_two(start, end, relevant + 1, reach, discounts)
+            step = (first - second) / (relevant + 1)
+            share = (reach - start) / (end - start)
+        landing = fallback
+        if blocks < 2:
+            landing = first_two(start, end, relevant + 1, end, discounts)[0]
         for p in range(start, end):
+            delta.upper[p] = upper if gains[p] > 0 else step
+            delta.share[p] = share if gains[p] == relevant else 0.0  # no other one is relevant
             delta.lower[p] = -value if gains[p] > 0 else -landing
-        if relevant > 0 and not passed:
-            passed = True
+            delta.inside[p] = 2 * step
+        if relevant > 0 and blocks < 2:
+            blocks += 1
             fallback = first_two(start, end, relevant, end, discounts)[0]
         start = end
 
@@ -195,13 +168,8 @@ class RR(TruncatedRelevance):
     swaps = Swaps(separable=rr_swaps)
     by_rank: ClassVar[Function | None] = cascade_by_rank
     by_position = cascade_by_position
-    takes_unretrieved = True
     work = RealRanksWork
-    discount: ClassVar[str] = "reciprocal"
-
-    def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return relevance, and the worth of each rank up to k."""
-        return truncated_terms(self.gains(labels), queries, self.discount, self.k)
+    discount = "reciprocal"
 
 
 @register_measure
@@ -234,12 +202,9 @@ class HitRate(RR):
 
 
 class ERRWork(NamedTuple):
-    """Work arrays: first those of `cascade_by_rank`, then four that `err_swaps` fills for rows."""
+    """Work arrays: those of `cascade_by_rank`, what rows know of those before them, and means."""
 
     real_ranks: RealRanksWork
-    upper: Vector
-    share: Vector
-    lower: Vector
     before: Vector
     inside: Vector
     means: Vector
@@ -248,12 +213,14 @@ class ERRWork(NamedTuple):
 @inline
 def survival_means(
     start: int, end: int, without: int, and_without: int, depth: int, gains: Vector, means: Vector
-) -> int:
+) -> None:
     """Fill means[t] with the mean of Π (1 − gain) over all t-subsets of a block.
 
     Two positions can be left out (−1 for none). Only t ≤ depth − start is filled, since deeper
-    ranks do not count. Returns the number of documents in the set.
+    ranks do not count.
     """
+    if depth <= start:
+        return
     means[0] = 1.0
     count = 0
     for p in range(start, end):
@@ -268,19 +235,18 @@ def survival_means(
         for t in range(deepest, 0, -1):
             share = t / count
             means[t] = share * stay * means[t - 1] + (1 - share) * means[t]
-    return count
 
 
 @inline
-def depth_of(start: int, end: int, total: float, last_rank: float) -> int:
-    """Return up to which position a tied block counts, given the sum of its x.
+def depth_of(start: int, end: int, gains: Vector, last_rank: float) -> int:
+    """Return up to which position a tied block counts.
 
     The mean of Π (1 − x) over t documents is at most the t-th power of the mean of 1 − x
     (Maclaurin's inequality).
     """
     depth = end if end <= last_rank else int(last_rank)
-    if end - start > SHORT and total > 0:
-        going_on = np.log1p(-total / (end - start))
+    if end - start > SHORT and gains[start] > 0:  # the largest
+        going_on = np.log1p(-sum_of(slice_of(gains, start, end)) / (end - start))
         depth = int(min(depth, start + 1 + LEAST_LOG / going_on))
     return depth
 
@@ -301,8 +267,7 @@ def err_value(ranking: Ranking) -> float:
     start = 0
     while start < min(m, cut):
         end = last[start]
-        stops = sum_of(slice_of(gains, start, end))
-        depth = depth_of(start, end, stops, cut)
+        depth = depth_of(start, end, gains, cut)
         survival_means(start, end, -1, -1, depth, gains, means)
         for p in range(start, depth):
             total += discounts[p] * before * (means[p - start] - means[p - start + 1])
@@ -331,35 +296,29 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         n = end - start
         reach = min(end, max(top, start)) - start
         block = 0.0
-        stops = sum_of(slice_of(gains, start, end))
-        depth = depth_of(start, end, stops, cut)
-        if start < depth:
-            survival_means(start, end, -1, -1, depth, gains, means)
-            for t in range(1, min(n, depth - start) + 1):
-                block += drop(discounts, start + t - 1, m) * before * means[t]
+        depth = depth_of(start, end, gains, cut)
+        survival_means(start, end, -1, -1, depth, gains, means)
+        for t in range(1, min(n, depth - start) + 1):
+            block += drop(discounts, start + t - 1, m) * before * means[t]
         for p in range(start, end):
-            if p > start and gains[p] == gains[p - 1]:
-                work.upper[p] = work.upper[p - 1]
-                work.share[p] = work.share[p - 1]
-                work.lower[p] = work.lower[p - 1]
-            else:
-                upper = 0.0
-                lower = 0.0
-                if start < depth:
-                    survival_means(start, end, p, -1, depth, gains, means)
-                for t in range(1, min(n, depth - start) + 1):
-                    change = drop(discounts, start + t - 1, m) * before
-                    upper += change * min(t, reach) / n * means[t - 1]
-                    if t < n:
-                        lower += change * (1 - t / n) * means[t]
-                share = reach / n / (1 - gains[p])
-                work.upper[p] = upper - share * (passed + block)
-                work.share[p] = share
-                work.lower[p] = passed + lower
             work.before[p] = before
-            delta.upper[p] = work.upper[p]
-            delta.share[p] = work.share[p]
-            delta.lower[p] = work.lower[p]
+            if p > start and gains[p] == gains[p - 1]:
+                delta.upper[p] = delta.upper[p - 1]
+                delta.share[p] = delta.share[p - 1]
+                delta.lower[p] = delta.lower[p - 1]
+                continue
+            upper = 0.0
+            lower = 0.0
+            survival_means(start, end, p, -1, depth, gains, means)
+            for t in range(1, min(n, depth - start) + 1):
+                change = drop(discounts, start + t - 1, m) * before
+                upper += change * min(t, reach) / n * means[t - 1]
+                if t < n:
+                    lower += change * (1 - t / n) * means[t]
+            share = reach / n / (1 - gains[p])
+            delta.upper[p] = upper - share * (passed + block)
+            delta.share[p] = share
+            delta.lower[p] = passed + lower
         for p in range(start, end):
             before *= 1 - gains[p]
         passed += block
@@ -367,38 +326,28 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 
 
 def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
-    """Write the expected delta of the pairs (i, j) for every j below i."""
-    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
-    work = unpack(ranking.memory, ERRWork)
-    first, m = ranking.first, gains.size
-    start = first[i]
-    end = last[i]
+    """Write the expected delta of the pairs (i, j) for every j below i of the same score."""
+    gains, discounts, work = ranking.gains, ranking.discounts, unpack(ranking.memory, ERRWork)
+    start, end, m = ranking.first[i], ranking.last[i], gains.size
     n = end - start
     reach = min(end, max(top, start)) - start
-    new = n > 1 and (i == start or gains[i] != gains[i - 1])  # equal x stand side by side
-    stops = sum_of(slice_of(gains, start, end if new else start))
-    depth = depth_of(start, end, stops, cut)
+    depth = depth_of(start, end, gains, ranking.cut)
     inside = 0.0
     for j in range(i + 1, end):
-        if new and gains[j] != gains[j - 1]:
-            inside = 0.0
-            if start < depth:
+        if i == start or gains[i] != gains[i - 1]:  # equal x stand side by side
+            if gains[j] != gains[j - 1]:
+                inside = 0.0
                 survival_means(start, end, i, j, depth, gains, work.means)
                 for t in range(1, min(n - 1, depth - start) + 1):
                     chance = 2.0 * min(t, reach) * (n - t) / (n * (n - 1.0))
                     inside += drop(discounts, start + t - 1, m) * chance * work.means[t - 1]
-        if new:
             work.inside[j] = inside
         out[j] = abs(gains[i] - gains[j]) * work.inside[j] * work.before[i]
-    upper = work.upper[i]
-    share = work.share[i]
-    for j in range(end, stop):
-        out[j] = abs(gains[i] - gains[j]) * max(upper + share * work.lower[j], 0.0)
 
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class ERR(Measure):
+class ERR(RankMeasure):
     """Expected reciprocal rank, Σ_{r ≤ k} 1/r R_r Π_{q < r} (1 − R_q), R = (2^y − 1)/2^max_grade.
 
     The mean over tied orders costs O(n t), and the swap deltas of LambdaRank O(n t g²), for n tied
@@ -433,19 +382,18 @@ class ERR(Measure):
     swaps = Swaps(separable=err_swaps, row=err_row)
     by_rank = cascade_by_rank
     by_position = cascade_by_position
-    takes_unretrieved = True
     work = ERRWork
+    discount = "reciprocal"
 
     k: int | None = Integer(None, 1)
     max_grade: float = Real(4.0, 0, 16, open_low=True)
 
-    def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return the probability of stopping at each document, and 1/rank up to k."""
+    def gains(self, labels: Vector) -> Vector:
+        """Return the probability of stopping at each document."""
         if labels.max() > self.max_grade:
             row = int(np.argmax(labels))
             raise ValueError(
                 f"labels must be at most max_grade={self.max_grade} for ERR, got {labels[row]} in "
                 f"row {row}: set max_grade= to the largest label there can be."
             )
-        stop = (np.exp2(labels) - 1) / 2**self.max_grade
-        return truncated_terms(stop, queries, "reciprocal", self.k)
+        return (np.exp2(labels) - 1) / 2**self.max_grade

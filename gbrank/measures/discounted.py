@@ -1,8 +1,7 @@
 """Measures Z⁻¹ Σ G(y) D(r): DCG, NDCG, precision, recall, winner takes all, RBP, exposure."""
 
-from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,11 +19,10 @@ from gbrank.measures.gains import (
     check_discount,
     check_gain,
     discount_at,
-    formula_of,
     gain_values,
     geometric_discount,
 )
-from gbrank.measures.measure import Measure, RelevanceMeasure, TruncatedRelevance, truncated_terms
+from gbrank.measures.measure import RankMeasure, RelevanceMeasure, TruncatedRelevance
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduce_queries
 from gbrank.numerics.logistic import truncation
@@ -106,7 +104,7 @@ def discounted_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> f
     return scale * total
 
 
-class DiscountedMeasure(Measure):
+class DiscountedMeasure(RankMeasure):
     """Base class of measures Z⁻¹ Σ_i G(y_i) D(r_i): subclasses say what G, D and Z are.
 
     D is the attribute `discount`, 1 by default, up to rank `k` if there is one.
@@ -117,37 +115,6 @@ class DiscountedMeasure(Measure):
     by_rank: ClassVar[Function | None] = discounted_by_rank
     by_position = discounted_by_position
     form = "discounted"
-    takes_unretrieved = True
-
-    discount: Discount = "flat"
-
-    @abstractmethod
-    def gains(self, labels: Vector) -> Vector:
-        """Return the gain of each label, shape (n_documents,)."""
-
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return D and the last rank k that counts, or None."""
-        return self.discount, getattr(self, "k", None)
-
-    def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
-        """Return Z of each query; 1 unless a subclass says otherwise."""
-        return np.ones(queries.n_queries)
-
-    def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return gains, 1/Z, k, the discount's kind, discounts, and which queries have a gain."""
-        gains = self.gains(labels)
-        discount, k = self.ranking_discount()
-        terms = truncated_terms(gains, queries, discount, k)
-        with np.errstate(over="ignore"):
-            scale = inverse(self.normalizers(gains, terms.discounts, queries))
-        constants = formula_of(discount, queries.sizes)
-        defined = (scale > 0) & cast(Any, terms.defined)
-        return replace(terms, defined=defined, scale=scale, constants=constants)
-
-    @property
-    def known_at_real_ranks(self) -> bool:
-        """Whether the discount is one by name, whose formula compiled code has for real ranks."""
-        return not callable(self.ranking_discount()[0])
 
 
 @register_measure

@@ -32,8 +32,8 @@ from gbrank.engine.contract import (
     Terms,
 )
 from gbrank.engine.driver import Runner
-from gbrank.measures.gains import Discount, discount_values
-from gbrank.measures.per_query import reduce_queries
+from gbrank.measures.gains import Discount, discount_values, formula_of
+from gbrank.measures.per_query import inverse, reduce_queries
 
 Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
 
@@ -338,7 +338,46 @@ class Measure(ABC):
         return f"{type(self).__name__}({shown})"
 
 
-class RelevanceMeasure(Measure):
+class RankMeasure(Measure):
+    """Base class of measures of gains and discounts by rank: subclasses say what these are.
+
+    The discount is the attribute `discount`, 1 by default, up to rank `k` if there is one.
+    """
+
+    takes_unretrieved = True
+
+    discount: Discount = "flat"
+
+    @abstractmethod
+    def gains(self, labels: Vector) -> Vector:
+        """Return the gain of each label, shape (n_documents,)."""
+
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return D and the last rank k that counts, or None."""
+        return self.discount, getattr(self, "k", None)
+
+    def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
+        """Return Z of each query, by which the value is divided; 1 unless a subclass says else."""
+        return np.ones(queries.n_queries)
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return gains, 1/Z, k, the discount's kind, discounts, and which queries have a gain."""
+        gains = self.gains(labels)
+        discount, k = self.ranking_discount()
+        discounts = discount_values(discount, queries.sizes, k)
+        with np.errstate(over="ignore"):
+            scale = inverse(self.normalizers(gains, discounts, queries))
+            defined = (scale > 0) & (reduce_queries(np.add, gains, queries) > 0)
+        cut = np.inf if k is None else float(k)
+        return Terms(gains, defined, scale, cut, formula_of(discount, queries.sizes), discounts)
+
+    @property
+    def known_at_real_ranks(self) -> bool:
+        """Whether the discount is one by name, whose formula compiled code has for real ranks."""
+        return not callable(self.ranking_discount()[0])
+
+
+class RelevanceMeasure(RankMeasure):
     """Base class of measures of binary relevance: a label from `threshold` on is relevant."""
 
     labels = "floats ≥ 0, relevant from `threshold`"
@@ -444,17 +483,6 @@ def query_weights(
         means = reduce_queries(np.add, per_document, queries) / queries.sizes
         weights = means if weights is None else means * weights
     return weights
-
-
-def truncated_terms(
-    gains: Vector, queries: Queries, discount: Discount, k: int | None, scale: Vector | None = None
-) -> Terms:
-    """Return constants with the discounts up to rank k; a query needs a positive gain."""
-    with np.errstate(over="ignore"):
-        defined = reduce_queries(np.add, gains, queries) > 0
-    discounts = discount_values(discount, queries.sizes, k)
-    cut = np.inf if k is None else float(k)
-    return Terms(gains, defined, scale=scale, cut=cut, discounts=discounts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,12 +29,8 @@ class PairwiseConstants(NamedTuple):
 
 
 class PairwiseWork(NamedTuple):
-    """Work arrays of the functions; `prepare_pairwise_row` fills the first four for the rows."""
+    """The work arrays of the functions."""
 
-    alone: Vector
-    outer: Vector
-    inner_one: Vector
-    inner_between: Vector
     counts: Vector
     from_last: Vector
     chances: Vector
@@ -104,32 +100,6 @@ def pairwise_value(ranking: Ranking) -> float:
     return correct * ranking.scale + constants.offset
 
 
-def prepare_pairwise_row(ranking: Ranking, top: int) -> None:
-    """Fill the chances, by block, that a pair touches the top and has a document between it."""
-    last, work = ranking.last, unpack(ranking.memory, PairwiseWork)
-    start = 0
-    while start < last.size:
-        end = last[start]
-        n = end - start
-        reach = min(end, max(top, start))
-        one = 0.0  # chance that a pair inside the block touches the top
-        between = 0.0  # ... and has a given third document of the block between it
-        outer = 0.0  # chance that a document touches the top with a given other one after it
-        for p in range(start, reach):
-            below = end - 1 - p
-            if n > 1:
-                one += 2.0 * below / (n * (n - 1.0))
-                outer += below / (n * (n - 1.0))
-            if n > 2:
-                between += below * (below - 1.0) / (n * (n - 1.0) * (n - 2.0))
-        for p in range(start, end):
-            work.alone[p] = (reach - start) / n
-            work.outer[p] = outer
-            work.inner_one[p] = one
-            work.inner_between[p] = between
-        start = end
-
-
 def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta) -> None:
     """Fill the parts of the deltas of documents of two grades.
 
@@ -155,35 +125,43 @@ def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta
 
 
 def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
-    """Write the expected delta of the pairs (i, j) for every j below i."""
+    """Write the expected delta of the pairs (i, j) for every j below i.
+
+    Of i's tied block of n documents, l are below the top. One document touches it with the chance
+    1 − l/n, one of two documents with 1 − C(l, 2)/C(n, 2); one of three, of which a certain one is
+    between the others, with a third of 1 − C(l, 3)/C(n, 3).
+    """
     gains, last, scale = ranking.gains, ranking.last, ranking.scale
-    work = unpack(ranking.memory, PairwiseWork)
+    counts = unpack(ranking.memory, PairwiseWork).counts
     grades = int(unpack(ranking.constants, PairwiseConstants).grades)
-    counts = work.counts
     for c in range(grades):
         counts[c] = 0.0
     grade = int(gains[i])
     start = ranking.first[i]
     end = last[i]
+    n = end - start
+    below = end - min(end, max(top, start))
+    alone = (n - below) / n
+    pair = 1.0 - below * (below - 1.0) / max(n * (n - 1.0), 1.0)
+    lost = below * (below - 1.0) * (below - 2.0) / max(n * (n - 1.0) * (n - 2.0), 1.0)
     for p in range(start, end):
         if p != i:
             add_grade(counts, grades, int(gains[p]), 1.0)
     for j in range(i + 1, end):
-        between = 0.0 if gains[j] == gains[i] else flips(counts, grade, int(gains[j])) - 1
-        touched = work.inner_one[i] + work.inner_between[i] * between
-        out[j] = 0.0 if gains[j] == gains[i] else scale * touched
-    alone = work.alone[i]
+        out[j] = 0.0
+        if gains[j] != gains[i]:
+            between = flips(counts, grade, int(gains[j])) - 1.0
+            out[j] = scale * (pair + (1.0 - lost) / 3.0 * between)
     for c in range(grades):
-        counts[c] *= work.outer[i]
+        counts[c] *= 0.5 * pair
     start = end
     while start < stop:
         end = last[start]
         for p in range(start, end):
             add_grade(counts, grades, int(gains[p]), 0.5 * alone)
         for j in range(start, end):
-            if gains[j] == gains[i]:
-                out[j] = 0.0
-            else:
+            out[j] = 0.0
+            if gains[j] != gains[i]:
                 out[j] = scale * (0.5 * alone + flips(counts, grade, int(gains[j])))
         for p in range(start, end):
             add_grade(counts, grades, int(gains[p]), 0.5 * alone)
@@ -251,7 +229,7 @@ class PairwiseCorrect(Measure):
     name = "pairwise"
     aliases = ("auc",)
     value = pairwise_value
-    swaps = Swaps(row=pairwise_row, prepare=prepare_pairwise_row, grades=swaps_of_grades)
+    swaps = Swaps(row=pairwise_row, grades=swaps_of_grades)
     by_rank = pairwise_by_rank
     work = PairwiseWork
     span: ClassVar[tuple[float, float]] = (1.0, 0.0)

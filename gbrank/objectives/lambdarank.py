@@ -104,10 +104,11 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     for i in range(m - 1):
         if ranking.first[i] >= top:
             break
-        if parameters.by_row:
-            measure.row(ranking, i, m, top, weights)
-        elif parameters.separable:
+        if parameters.separable:
             _write_separable(i, ranking.last, ranking.gains, work.delta, weights)
+        if parameters.by_row:
+            stop = ranking.last[i] if parameters.separable else m
+            measure.row(ranking, i, stop, top, weights)
         if parameters.built_in > 0 and s[0] != s[m - 1]:
             _divide_by_distance(i, s, weights)
         scale = scale_of_row(i, pairs)
