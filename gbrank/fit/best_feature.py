@@ -17,7 +17,7 @@ from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema, column_places
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.interrupted import is_part
-from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows
+from gbrank.measures.measure import BoundMeasure, Measure, bind_to_rows
 
 QUERIES, FEATURES = 100, 5  # that choose the features to try, and how many are tried
 WIDE = 10_000  # features from which none is tried
@@ -70,7 +70,7 @@ def _agreement(rows: Documents) -> Vector:
 
 
 def _single_feature(
-    schema: Schema, column: int, sign: int, X: Features, judge: MeasureOnRows
+    schema: Schema, column: int, sign: int, X: Features, judge: BoundMeasure
 ) -> SingleFeature:
     """Return a column with its values on the judged queries, where what is missing ranks last."""
     scores = as_dense(X[:, [column]])[:, 0] * float(sign)

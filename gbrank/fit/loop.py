@@ -22,7 +22,7 @@ from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
 from gbrank.fit.rounds import Callback, History, Round, Stopping, call_all
-from gbrank.measures.measure import MeasureOnRows, bind_to_rows
+from gbrank.measures.measure import BoundMeasure, bind_to_rows
 
 NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
 MANY = 0.1  # share of equal rows of which fits warn
@@ -33,7 +33,7 @@ class Evaluation:
     """Measures bound to one set of documents."""
 
     name: str
-    measures: Sequence[MeasureOnRows]
+    measures: Sequence[BoundMeasure]
 
     def values(self, scores: Vector) -> dict[str, float]:
         """Return the mean of each measure."""

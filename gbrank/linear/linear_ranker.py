@@ -266,13 +266,15 @@ class LinearRanker(LinearModel[FittedSteps]):
         rows = with_numbers(schema, train, by_query=self.by_query)
         judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
         warn_of_equal_rows(rows)
-        stopping = self._stopping(n_steps, bool(valid))
+        if self.early_stopping_rounds is not None and not valid:
+            raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
+        # "sgd" with validation data keeps the best step anyway.
+        patience = self.early_stopping_rounds or (n_steps if self.solver == "sgd" else None)
+        stopping = None if patience is None else Stopping(patience)
         judges = judges_of(self, rows, judged, schema, stopping, training=True)
-        if self.solver == "cg" and not objective.facts.closed_form:
-            _refuse_weights_within_queries(rows)
         start = self._start(objective, rows)
         center = _weights(self.center, "center", "init", start.copy, len(start))
-        move = self._move(objective, rows, center, n_steps, params)
+        move = solvers.SOLVERS[self.solver](objective, rows, center, n_steps, params)
         unit = objective.facts.sigma_unit
         descent = solvers.Descent(move, rows, judged, [start], schedule, unit, n_steps)
         history = run_rounds(
@@ -293,14 +295,6 @@ class LinearRanker(LinearModel[FittedSteps]):
             **history.published(descent.sigma_of_round),
         )
 
-    def _stopping(self, n_steps: int, validated: bool) -> Stopping | None:
-        """Return when a fit stops early; "sgd" with validation data keeps the best step anyway."""
-        if self.early_stopping_rounds is None:
-            return Stopping(n_steps) if validated and self.solver == "sgd" else None
-        if not validated:
-            raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
-        return Stopping(self.early_stopping_rounds)
-
     def _settings(self) -> tuple[Objective, Curve, int]:
         """Check the parameters; return the objective, sigma by step, and how many steps to take."""
         objective = get_objective(self.objective)
@@ -315,8 +309,12 @@ class LinearRanker(LinearModel[FittedSteps]):
         return objective, schedule, n_steps
 
     def _start(self, objective: Objective, rows: Documents) -> Vector:
-        """Return the first weights."""
-        targets = _targets(objective, rows)
+        """Return the first weights: a regression on the gains of the objective or its measure."""
+        measure = getattr(objective, "measure", None)
+        if isinstance(measure, Measure):
+            targets = measure.terms(rows.y, rows.queries).gains
+        else:
+            targets = gain_values(getattr(objective, "gain", "exp2"), rows.y)
         if not labels_differ(targets, rows.queries).any():
             raise nothing_to_learn(rows.queries)
         learned = partial(solvers.regression_on_gains, rows, targets, self.ridge, self.balanced)
@@ -325,20 +323,6 @@ class LinearRanker(LinearModel[FittedSteps]):
             demand = f"must not be zero with {objective}, whose gradient is then zero"
             raise ArgumentError("init", demand)
         return start
-
-    def _move(
-        self, objective: Objective, rows: Documents, center: Vector, n_steps: int, params: Any
-    ) -> solvers.Move:
-        """Return the function that takes a step."""
-        if self.solver == "sgd":
-            seed, rate = params["random_state"], self.learning_rate
-            return solvers.stochastic_gradient(
-                objective, rows, center, self.reg_lambda, rate, seed, n_steps
-            )
-        if objective.facts.closed_form:
-            return lambda coef, sigma, round: coef
-        loss = solvers.linear_loss(objective, rows, center, self.reg_lambda, params["n_jobs"])
-        return solvers.conjugate_gradient(loss, self.max_iter, self.tol)
 
 
 def _weights(
@@ -349,21 +333,3 @@ def _weights(
         zero = check_choice(weights, name, [word, "zero"]) == "zero"
         return np.zeros(n_features) if zero else named()
     return check_finite(check_vector(weights, name, n_features), name).copy()
-
-
-def _targets(objective: Objective, rows: Documents) -> Vector:
-    """Return the targets of the regression: the gains of the objective, or of its measure."""
-    measure = getattr(objective, "measure", None)
-    if isinstance(measure, Measure):
-        return measure.terms(rows.y, rows.queries).gains
-    return gain_values(getattr(objective, "gain", "exp2"), rows.y)
-
-
-def _refuse_weights_within_queries(rows: Documents) -> None:
-    if rows.sample_weight is not None and labels_differ(rows.sample_weight, rows.queries).any():
-        raise ArgumentError(
-            "sample_weight",
-            "must be the same for all documents of a query with solver='cg', which minimises one "
-            "loss per query",
-            hint=" Use solver='sgd'.",
-        )

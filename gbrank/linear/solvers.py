@@ -3,13 +3,14 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
 from gbrank.boosters.gradient_watch import RoundGradients
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
 from gbrank.common.warnings import warn_user
@@ -17,6 +18,7 @@ from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.sums import unit_width
 from gbrank.measures.measure import query_weights
+from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Curve, sigma_at, unit_of
 
@@ -61,40 +63,51 @@ def linear_loss(
     return loss
 
 
-def conjugate_gradient(loss: Loss, max_iter: int, tol: float) -> Move:
-    """Return a move to the minimum of a loss at one sigma: conjugate gradient (Polak-Ribière)."""
-    options = {"jac": True, "options": {"maxiter": max_iter, "gtol": tol}}
+def conjugate_gradient(
+    objective: Objective, rows: Documents, center: Vector, n_steps: int, params: dict[str, Any]
+) -> Move:
+    """Return a move to the minimum of the loss at one sigma: conjugate gradient (Polak-Ribière).
+
+    `params` are those of the ranker, checked. A regression is at its minimum already.
+    """
+    if objective.facts.closed_form:
+        return lambda coef, sigma, round: coef
+    if rows.sample_weight is not None and labels_differ(rows.sample_weight, rows.queries).any():
+        demand = (
+            "must be the same for all documents of a query with solver='cg', which minimises one "
+            "loss per query"
+        )
+        raise ArgumentError("sample_weight", demand, hint=" Use solver='sgd'.")
+    loss = linear_loss(objective, rows, center, params["reg_lambda"], params["n_jobs"])
+    options = {"jac": True, "options": {"maxiter": params["max_iter"], "gtol": params["tol"]}}
     return lambda coef, sigma, round: minimize(loss, coef, (sigma, round), "CG", **options).x
 
 
 def stochastic_gradient(
-    objective: Objective,
-    rows: Documents,
-    center: Vector,
-    reg_lambda: float,
-    learning_rate: float,
-    seed: int,
-    rounds: int,
+    objective: Objective, rows: Documents, center: Vector, n_steps: int, params: dict[str, Any]
 ) -> Move:
     """Return a move that goes once through the shuffled queries, with a gradient step for each."""
     parts = [
-        (part, objective.bind(part.y, part.queries, n_jobs=1, rounds=rounds))
+        (part, objective.bind(part.y, part.queries, n_jobs=1, rounds=n_steps))
         for part in rows.each_query()
     ]
     keys = query_keys(rows.queries.ids)
     mean = 1.0 if rows.weights is None else rows.weights.mean()
 
     def move(coef: Vector, sigma: float, round: int) -> Vector:
-        for query in np.argsort(query_noise(keys, seed, round)):
+        for query in np.argsort(query_noise(keys, params["random_state"], round)):
             part, bound = parts[query]
             gradient, _ = bound.gradients(part.X @ coef, sigma, round)
             if part.weights is not None:
                 gradient *= part.weights / mean
-            slope = part.X.T @ gradient + 2 * reg_lambda * (coef - center)
-            coef = coef - learning_rate * slope
+            slope = part.X.T @ gradient + 2 * params["reg_lambda"] * (coef - center)
+            coef = coef - params["learning_rate"] * slope
         return coef
 
     return move
+
+
+SOLVERS = {"cg": conjugate_gradient, "sgd": stochastic_gradient}
 
 
 @dataclass(eq=False)

@@ -69,9 +69,7 @@ def swap_inside(
         reaching = min(t, reach - start)  # upper places above p that touch the top
         if p < reach:
             change += below * (above + 1 + t * others) * discounts[p]
-        if t > 0:
-            change -= reaching * (above + 1 + (t - 1) * others) * discounts[p]
-        change += others * reaching * below * discounts[p]
+        change += reaching * (others * (below + 1 - t) - above - 1) * discounts[p]
     return change * 2.0 / (n * (n - 1.0))
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
+from gbrank.common.checks import refuse_where
 from gbrank.common.fields import Integer, Real
 from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
@@ -390,10 +391,6 @@ class ERR(RankMeasure):
 
     def gains(self, labels: Vector) -> Vector:
         """Return the probability of stopping at each document."""
-        if labels.max() > self.max_grade:
-            row = int(np.argmax(labels))
-            raise ValueError(
-                f"labels must be at most max_grade={self.max_grade} for ERR, got {labels[row]} in "
-                f"row {row}: set max_grade= to the largest label there can be."
-            )
+        largest = f"max_grade={self.max_grade} for ERR (set it to the largest label there can be)"
+        refuse_where(labels > self.max_grade, labels, "labels", f"must be at most {largest}")
         return (np.exp2(labels) - 1) / 2**self.max_grade

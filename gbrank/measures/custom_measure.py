@@ -59,21 +59,15 @@ class CustomMeasure(Measure):
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
         """Return the runner that calls the function for each query."""
-        program = Program(self.function, terms.gains, order=TIE_ORDERS[self.ties])
-        return FunctionRunner(program, queries, self._values(X, queries.n_documents))
-
-    def _values(self, X: Any, n_documents: int) -> Matrix:
-        """Return what the columns hold, shape (n_columns, n_documents)."""
-        if not self.columns:
-            return np.empty((0, n_documents))
-        if X is None:
+        if self.columns and X is None:
             demand = f"must be given to {self}, which takes columns {list(self.columns)}"
             raise ArgumentError("X", demand)
-        values = feature_columns(X, self.columns)
-        if values.shape[1] != n_documents:
-            demand = f"must have one row per document, {n_documents}"
-            raise ArgumentError("X", demand, f"{values.shape[1]}")
-        return values
+        n = queries.n_documents
+        values = feature_columns(X, self.columns) if self.columns else np.empty((0, n))
+        if values.shape[1] != n:
+            raise ArgumentError("X", f"must have one row per document, {n}", f"{values.shape[1]}")
+        program = Program(self.function, terms.gains, order=TIE_ORDERS[self.ties])
+        return FunctionRunner(program, queries, values)
 
     def with_positions(self, schema: Schema) -> "CustomMeasure":
         """Return the measure with its columns by position, for features without names."""

@@ -440,5 +440,4 @@ class Exposure(TruncatedRelevance, DiscountedMeasure):
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the attention that there is."""
-        attention: Vector = np.add.reduceat(discounts, queries.offsets[:-1])
-        return attention
+        return np.add.reduceat(discounts, queries.offsets[:-1])

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, check_takes, check_vector, quoted, unknown_name
 from gbrank.common.fields import REQUIRED, Real, keep_checked
 from gbrank.common.plain import plain
 from gbrank.common.warnings import warn_user
 from gbrank.engine.compiling import inline
 
-Sizes = NDArray[np.int64]
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]
 Discount: TypeAlias = "str | geometric_discount | Callable[[Vector], Vector]"
 
@@ -166,12 +164,11 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
 
 
 def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
-    bad = (labels != np.floor(labels)) | (labels >= len(table))
+    n = len(table)
+    bad = (labels != np.floor(labels)) | (labels >= n)
     if bad.any():
         row = int(np.argmax(bad))
-        demand = (
-            f"must be integers from 0 to {len(table) - 1} for a gain table of {len(table)} entries"
-        )
+        demand = f"must be integers from 0 to {n - 1} for a gain table of {n} entries"
         raise ArgumentError("labels", demand, f"{labels[row]} in row {row}")
     return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
 
@@ -183,7 +180,7 @@ class DiscountFormula(NamedTuple):
     parameter: float | Vector
 
 
-def formula_of(discount: Discount, sizes: Sizes) -> DiscountFormula:
+def formula_of(discount: Discount, sizes: Positions) -> DiscountFormula:
     """Return a discount's kind and parameter for each query; a function's kind is `UNKNOWN`."""
     if isinstance(discount, geometric_discount):
         return DiscountFormula(GEOMETRIC, discount.p)
@@ -191,7 +188,7 @@ def formula_of(discount: Discount, sizes: Sizes) -> DiscountFormula:
     return DiscountFormula(kind, sizes.astype(np.float64))
 
 
-def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> Vector:
+def discount_values(discount: Discount, sizes: Positions, k: int | None = None) -> Vector:
     """Return the discount of each position, zero beyond rank `k`.
 
     Parameters

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import Choice, Integer, Parameter, Real, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.registry import notes
 from gbrank.common.threads import usable_threads
-from gbrank.data.documents import Chosen, Documents
+from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.engine.compiling import Function
@@ -216,7 +216,7 @@ class Measure(ABC):
         terms = self.terms(checked, queries)
         runner = self._runner(terms, queries, n_jobs, X)
         defined = np.ones(queries.n_queries, bool) if terms.defined is None else terms.defined
-        return BoundMeasure(self, queries, runner, defined, checked)
+        return BoundMeasure(self, runner, defined, checked, queries.n_queries, EVERY, EVERY)
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
         """Return the runner that computes the value of each query."""
@@ -398,24 +398,31 @@ class TruncatedRelevance(RelevanceMeasure):
 
 @dataclass(frozen=True, eq=False)
 class BoundMeasure:
-    """A measure bound to labels and queries; made by `Measure.bind`."""
+    """A measure bound to labels and queries, of all documents or of those that have its label."""
 
     measure: Measure
-    queries: Queries
     runner: Runner
-    defined: NDArray[np.bool_]
+    defined: Mask
     labels: Vector
+    n_queries: int
+    rows: Chosen
+    queries: Chosen
+    weights: Vector | None = None
 
     def per_query(self, scores: ArrayLike) -> Vector:
         """Return the measure of each query, NaN where it is skipped; −inf is never retrieved."""
-        values = self._values(np.asarray(scores))
+        array = np.asarray(scores)
+        values = self._values(array[self.rows] if array.ndim else array)
         fill = self.measure.no_relevant
         known = self.defined & ~np.isnan(values)  # a user's function may give NaN
-        return np.where(known, values, np.nan if fill == "skip" else float(fill))
+        every = np.full(self.n_queries, np.nan)
+        every[self.queries] = np.where(known, values, np.nan if fill == "skip" else float(fill))
+        return every
 
     def _values(self, scores: NDArray[Any]) -> Vector:
         """Return the measure of each query, skipped or not."""
-        n = self.queries.n_documents
+        queries = self.runner.queries
+        n = queries.n_documents
         if scores.dtype.kind != "f" or scores.min(initial=0.0) > -np.inf:
             return self.runner.values(check_scores(scores, n))
         unretrieved = scores == -np.inf
@@ -423,16 +430,17 @@ class BoundMeasure:
             demand = f"must be finite for {self.measure}, which knows no documents without a rank"
             raise ArgumentError("scores", demand, "-inf")
         checked = check_scores(ranked_last(scores, unretrieved), n)
-        terms = self.measure.terms(self.labels, self.queries)
+        terms = self.measure.terms(self.labels, queries)
         terms = replace(terms, gains=np.where(unretrieved, 0.0, terms.gains))
-        return self.measure._runner(terms, self.queries, self.runner.n_jobs, None).values(checked)
+        return self.measure._runner(terms, queries, self.runner.n_jobs, None).values(checked)
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
         """Return the mean over the queries that are not skipped, weighted by query.
 
         If every query (of positive weight) is skipped, that is a ValueError.
         """
-        values = self.per_query(scores)
+        values = self.per_query(scores)[self.queries]
+        weights = self.weights if weights is None else weights
         weights = np.ones(len(values)) if weights is None else weights
         if not all_any((weights > 0).any()):
             raise ValueError(
@@ -458,7 +466,7 @@ class BoundMeasure:
         return float(np.clip(value / weight * size, -low, high))
 
 
-def ranked_last(scores: Vector, mask: NDArray[np.bool_]) -> Vector:
+def ranked_last(scores: Vector, mask: Mask) -> Vector:
     """Return scores in which those of a mask are below all others."""
     lowest = float(np.min(scores, where=~mask, initial=np.inf))
     if np.isinf(lowest):
@@ -476,49 +484,24 @@ def query_weights(
 ) -> Vector | None:
     """Return one weight per query: its mean document weight times its query weight."""
     per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
-    weights = check_weights(
-        queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
-    )
+    per_query = queries.in_order(query_weight)
+    weights = check_weights(per_query, "query_weight", queries.n_queries, "query")
     if per_document is not None:
         means = reduce_queries(np.add, per_document, queries) / queries.sizes
         weights = means if weights is None else means * weights
     return weights
 
 
-@dataclass(frozen=True, eq=False)
-class MeasureOnRows:
-    """A measure bound to the documents that have its label; made by `bind_to_rows`."""
-
-    measure: Measure
-    bound: BoundMeasure
-    weights: Vector | None
-    chosen: Chosen
-    queries: Chosen
-    n_queries: int
-
-    def per_query(self, scores: Vector) -> Vector:
-        """Return the measure of each query, NaN where it is skipped, given all scores."""
-        values = np.full(self.n_queries, np.nan)
-        values[self.queries] = self.bound.per_query(scores[self.chosen])
-        return values
-
-    def mean(self, scores: Vector) -> float:
-        """Return the mean over queries, given the scores of all rows."""
-        return self.bound.mean(scores[self.chosen], self.weights)
-
-
-def bind_to_rows(
-    measure: Measure, documents: Documents, n_jobs: int | None = None
-) -> MeasureOnRows:
+def bind_to_rows(measure: Measure, documents: Documents, n_jobs: int | None = None) -> BoundMeasure:
     """Bind a measure to the documents that have the label that it names."""
     label = measure.usual_label if measure.label is None else measure.label
-    labelled, chosen, queries = documents.with_label(label, f"measure {measure}")
+    labelled, rows, queries = documents.with_label(label, f"measure {measure}")
     unlabelled = measure if measure.label is None else replace(measure, label=None)
-    return MeasureOnRows(
-        measure,
+    return replace(
         unlabelled.bind(labelled.y, labelled.queries, n_jobs, labelled.X),
-        query_weights(labelled.queries, labelled.sample_weight, labelled.query_weight),
-        chosen,
-        queries,
-        documents.queries.n_queries,
+        measure=measure,
+        n_queries=documents.queries.n_queries,
+        weights=query_weights(labelled.queries, labelled.sample_weight, labelled.query_weight),
+        rows=rows,
+        queries=queries,
     )

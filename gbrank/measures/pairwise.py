@@ -81,8 +81,7 @@ def pairwise_value(ranking: Ranking) -> float:
     constants = unpack(ranking.constants, PairwiseConstants)
     grades = int(constants.grades)
     counts = unpack(ranking.memory, PairwiseWork).counts
-    for c in range(grades):
-        counts[c] = 0.0
+    counts[:grades] = 0.0
     correct = 0.0
     start = 0
     while start < gains.size:
@@ -134,8 +133,7 @@ def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> 
     gains, last, scale = ranking.gains, ranking.last, ranking.scale
     counts = unpack(ranking.memory, PairwiseWork).counts
     grades = int(unpack(ranking.constants, PairwiseConstants).grades)
-    for c in range(grades):
-        counts[c] = 0.0
+    counts[:grades] = 0.0
     grade = int(gains[i])
     start = ranking.first[i]
     end = last[i]
@@ -175,8 +173,7 @@ def pairwise_by_rank(
     gains, first, scale = ranking.gains, ranking.first, ranking.scale
     m = gains.size
     total = 0.0
-    for a in range(m):
-        slopes[a] = 0.0
+    slopes[:m] = 0.0
     swept = m > direct * LONGEST_DIRECT
     if swept:
         work = unpack(ranking.memory, PairwiseWork)

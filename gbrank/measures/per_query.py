@@ -29,10 +29,8 @@ def grades(labels: Vector, queries: Queries) -> Vector:
 
 def labels_differ(labels: Vector, queries: Queries) -> Vector:
     """Return 1 for each query whose labels differ, else 0."""
-    differ = reduce_queries(np.maximum, labels, queries) > reduce_queries(
-        np.minimum, labels, queries
-    )
-    return differ.astype(np.float64)
+    high, low = (reduce_queries(end, labels, queries) for end in (np.maximum, np.minimum))
+    return (high > low).astype(np.float64)
 
 
 def nothing_to_learn(queries: Queries) -> ValueError:
