@@ -88,15 +88,14 @@ def first_two(
 
 def rr_value(ranking: Ranking) -> float:
     """Write the expected w at the first relevant document of the first block that has one."""
-    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    gains, last = ranking.gains, ranking.last
     start = 0
-    while start < last.size:
-        end = last[start]
-        relevant = sum_of(slice_of(gains, start, end))
-        if relevant > 0:
-            return first_two(start, end, relevant, end, discounts)[0]
-        start = end
-    return 0.0
+    while start < last.size and gains[start] == 0:  # the largest of a block
+        start = last[start]
+    if start == last.size:
+        return 0.0
+    relevant = sum_of(slice_of(gains, start, last[start]))
+    return first_two(start, last[start], relevant, last[start], ranking.discounts)[0]
 
 
 def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:

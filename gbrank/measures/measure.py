@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,8 +34,6 @@ from gbrank.engine.contract import (
 from gbrank.engine.driver import Runner
 from gbrank.measures.gains import Discount, discount_values, formula_of
 from gbrank.measures.per_query import inverse, reduce_queries
-
-Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
 
 # How each treatment of ties orders documents of equal score, by their gains.
 TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
@@ -111,7 +109,7 @@ class Measure(ABC):
     work: ClassVar[type] = Nothing
 
     _: KW_ONLY
-    ties: Ties = Choice("average", TIE_ORDERS)
+    ties: Literal["average", "pessimistic", "optimistic", "order"] = Choice("average", TIE_ORDERS)
     no_relevant: Literal["skip", 0, 1] = Choice("skip", ["skip", 0, 1])
     label: str | None = Parameter(None, _check_label)
 

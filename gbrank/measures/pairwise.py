@@ -86,13 +86,11 @@ def pairwise_value(ranking: Ranking) -> float:
     start = 0
     while start < gains.size:
         end = last[start]
-        for p in range(start, end):
-            grade = int(gains[p])
-            correct += start - count_up_to(counts, grade)
         same = 0
         for p in range(start, end):  # equal grades stand side by side
             same = same + 1 if p > start and gains[p] == gains[p - 1] else 0
-            correct += 0.5 * (p - start - same)
+            not_better = count_up_to(counts, int(gains[p]))
+            correct += start - not_better + 0.5 * (p - start - same)
         for p in range(start, end):
             add_grade(counts, grades, int(gains[p]), 1.0)
         start = end
@@ -240,12 +238,8 @@ class PairwiseCorrect(Measure):
         same = np.add.reduceat(alike**2, first)
         pairs = (queries.sizes.astype(np.float64) ** 2 - same) / 2
         factor, offset = self.span
-        return Terms(
-            grade,
-            pairs > 0,
-            scale=factor * inverse(pairs),
-            constants=PairwiseConstants(n_grades, offset),
-        )
+        constants = PairwiseConstants(n_grades, offset)
+        return Terms(grade, pairs > 0, factor * inverse(pairs), constants=constants)
 
 
 @register_measure

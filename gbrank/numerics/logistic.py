@@ -48,13 +48,6 @@ def scale_of_row(i: int, pairs: LogisticPairs) -> float:
 
 
 @inline
-def logistic(z: float) -> float:
-    """Return 1 / (1 + exp(−z)), for any z."""
-    u = np.exp(-abs(z))
-    return 1 / (1 + u) if z >= 0 else u / (1 + u)
-
-
-@inline
 def logistic_slope(z: float) -> tuple[float, float]:
     """Return 1 / (1 + exp(−z)) and its derivative, precise even where the former is near 1."""
     u = np.exp(-abs(z))
@@ -68,7 +61,9 @@ def truncation(rank: float, k: float, beta: float) -> tuple[float, float]:
     kept = 1.0
     slope = 0.0
     if k < np.inf:
-        kept = logistic(beta * (k + 0.5 - rank))
+        z = beta * (k + 0.5 - rank)
+        u = np.exp(-abs(z))
+        kept = 1 / (1 + u) if z >= 0 else u / (1 + u)
         slope = -beta * kept * (1 - kept)
     return kept, slope
 
