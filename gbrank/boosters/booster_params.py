@@ -1,13 +1,14 @@
 """Options of boosters that users pass as `booster_params`, checked alike for each booster."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from gbrank.boosters.interface import TreeSettings
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import LARGEST_FLOAT, quoted, unknown_names
+from gbrank.common.checks import LARGEST_FLOAT, check_number, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
 
@@ -89,8 +90,16 @@ def _is_held(value: object) -> bool:
     """Return whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
     if isinstance(value, list | tuple):
         return all(map(_is_held, value))
-    most = 2**31 - 1 if isinstance(value, int) else LARGEST_FLOAT
+    most = LARGEST_INT32 if isinstance(value, int) else LARGEST_FLOAT
     return not isinstance(value, int | float) or abs(value) <= most
+
+
+def whole_number(
+    params: Mapping[str, Any], name: str, default: int, low: int, high: float = math.inf
+) -> int:
+    """Return a parameter that must be a whole number in this range."""
+    value, name = params.get(name, default), f"{name} in booster_params"
+    return int(check_number(value, name, low, high, integer=True))
 
 
 def by_position(params: dict[str, Any], schema: Schema) -> dict[str, Any]:

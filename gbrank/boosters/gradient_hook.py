@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from traceback import walk_stack
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,15 +36,9 @@ LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
 SMALLEST_GRADIENT = 1e-290
 # Boosters keep single precision.
 SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
-
-
-class Parts(NamedTuple):
-    """A booster's data set without its features; `group` holds the sizes of queries."""
-
-    labels: Any
-    group: Any
-    sample_weight: Any = None
-    query_weight: Any = None
+# A booster's data set without its features: labels, sizes of queries, weights of documents, and of
+# queries.
+Parts: TypeAlias = tuple[Any, Any, Any, Any]
 
 
 class PerDataset(dict[int, tuple[list[Any], T]]):
@@ -55,11 +49,12 @@ class PerDataset(dict[int, tuple[list[Any], T]]):
 
     def of(self, owner: object, parts: Parts, make: Callable[[Parts, Queries], T]) -> T:
         """Return what is made for a data set that consists of these arrays, and its queries."""
-        key, content = id(owner), [None if part is None else np.array(part) for part in parts]
+        key = id(owner)
+        content: list[Any] = [None if part is None else np.array(part) for part in parts]
         if key not in self:
             weakref.finalize(owner, self.pop, key, None)
         if key not in self or not all(map(np.array_equal, self[key][0], content)):
-            queries = Queries.resolve(len(np.asarray(parts.labels)), group=parts.group)
+            queries = Queries.resolve(len(content[0]), group=content[1])
             self[key] = content, make(parts, queries)
         return self[key][1]
 
@@ -96,8 +91,7 @@ class GradientHook:
         watch: Watch | None = None,
     ) -> None:
         self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
-        self.objective = get_objective(objective)
-        self.stages_after = partial(stages_of, self.objective, sigma, rounds, start)
+        self.stages_after = partial(stages_of, get_objective(objective), sigma, rounds, start)
         self.stages = self.stages_after()
         self.n_jobs = n_jobs
         self.watch = watch
@@ -291,8 +285,9 @@ class MeasureHook:
         return [(str(item.measure), item.mean(scores, weights)) for item in bound]
 
     def _bind(self, parts: Parts, queries: Queries) -> tuple[list[BoundMeasure], Vector | None]:
-        bound = [measure.bind(parts.labels, queries) for measure in self.measures]
-        return bound, query_weights(queries, parts.sample_weight, parts.query_weight)
+        labels, _, *weights = parts
+        bound = [measure.bind(labels, queries) for measure in self.measures]
+        return bound, query_weights(queries, *weights)
 
 
 class StagedStopping:

@@ -132,6 +132,7 @@ class _EarlyStopping(StagedStopping):
     """A callback of LightGBM's; `order` is that of its own early stopping."""
 
     order, before_iteration = 30, False
+    _value: float
 
     def __call__(self, env: lgb.callback.CallbackEnv) -> None:
         """Raise LightGBM's exception where training ends."""
@@ -181,13 +182,11 @@ class lightgbm_feval(MeasureHook):
 
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
     """Return the object that identifies the data set, its content, and the scores."""
-    owner: Any
+    owner: Any = np.asarray(first)
+    labels, scores = owner, second
     if isinstance(second, lgb.Dataset):
-        owner, scores = second, first
-        parts = Parts(owner.get_label(), owner.get_group(), owner.get_weight())
-    else:
-        owner, scores = np.asarray(first), second
-        parts = Parts(owner, group, weight)
-    if parts.group is None:
+        owner, scores, labels = second, first, second.get_label()
+        weight, group = second.get_weight(), second.get_group()
+    if group is None:
         raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
-    return owner, parts, scores
+    return owner, (labels, group, weight, None), scores

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gbrank.boosters.booster_params import whole_number
 from gbrank.boosters.interface import stacked
 from gbrank.common.arrays import Mask, Vector
-from gbrank.common.checks import check_number
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.schema import Schema
 
@@ -85,9 +85,3 @@ def _bins_of_one_size(values: Vector, counts: NDArray[np.int64], most: int) -> i
         share = counts[below].sum() / counts[np.abs(values) > ZERO].sum()
         both = max(both, math.ceil(side / share))
     return 1 + both
-
-
-def whole_number(params: dict[str, Any], name: str, default: int, low: int) -> int:
-    """Return a parameter that must be a whole number of at least `low`."""
-    value = params.get(name, default)
-    return int(check_number(value, f"{name} in booster_params", low, integer=True))

@@ -12,7 +12,7 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 
-from gbrank.boosters.booster_params import LARGEST_INT32, Options, by_position
+from gbrank.boosters.booster_params import LARGEST_INT32, Options, by_position, whole_number
 from gbrank.boosters.interface import (
     BINNED_ROWS,
     GradientFunction,
@@ -24,7 +24,7 @@ from gbrank.boosters.interface import (
     stacked,
 )
 from gbrank.boosters.lightgbm import check_threads, translated
-from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin, whole_number
+from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Single, Vector

@@ -158,4 +158,4 @@ def _parts(data: xgb.DMatrix) -> Parts:
     if len(pointers) == 0:
         raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")
     sizes = np.diff(pointers.astype(np.int64))
-    return Parts(data.get_label(), sizes, query_weight=weight if len(weight) else None)
+    return data.get_label(), sizes, None, weight if len(weight) else None

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
 
-from gbrank.boosters.booster_params import Options, by_position
+from gbrank.boosters.booster_params import Options, by_position, whole_number
 from gbrank.boosters.interface import GradientFunction, State, TreeSettings, single_precision
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Single, Vector
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_choice
 from gbrank.common.collective import BoosterError, all_max
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
@@ -58,7 +58,9 @@ def _tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
         "seed_per_iteration": drawn and kind != "dart",  # draws depend on seed and round only
         "disable_default_eval_metric": True,
     }
-    with translated(REFUSED), xgb.config_context(verbosity=_verbosity(settings)):
+    # A number that XGBoost refuses would stay set in the process.
+    verbosity = whole_number(settings.params, "verbosity", 0, 0, 3)
+    with translated(REFUSED), xgb.config_context(verbosity=verbosity):
         placeholder = xgb.DMatrix(np.zeros((1, schema.n_features)), nthread=1)
         booster = xgb.Booster(params, [placeholder])
         # In its nested configuration, values of parameters are texts, and else only names of parts.
@@ -67,13 +69,7 @@ def _tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
         params.pop("verbosity", None)
         booster.set_param(params)
         booster.save_config()
-    return params
-
-
-def _verbosity(settings: TreeSettings) -> int:
-    """Return how much XGBoost says; a number that it refuses would stay set in the process."""
-    name = "verbosity in booster_params"
-    return int(check_number(settings.params.get("verbosity", 0), name, 0, 3, integer=True))
+    return params | {"verbosity": verbosity}
 
 
 class XGBoostTrainer:
@@ -90,7 +86,7 @@ class XGBoostTrainer:
         dart = params["booster"] == "dart"
         self._seed_each_round = params["seed_per_iteration"]
         # As a parameter of the booster, it would stay set for the whole process.
-        self._verbosity = _verbosity(settings)
+        self._verbosity = params.pop("verbosity")
         self._train = training_matrix(rows[0], schema, settings)
         self._valid = [
             SparseScores(part)
