@@ -354,12 +354,8 @@ class GBRanker(ExplainedRanker):
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
         most = fitted.best_iteration
         check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
-        score = partial(
-            fitted.model.predict,
-            schema=fitted.schema,
-            n_jobs=usable_threads(check_jobs(self.n_jobs)),
-            n_trees=num_iteration,
-        )
+        threads = usable_threads(check_jobs(self.n_jobs))
+        score = partial(fitted.model.predict, n_jobs=threads, n_trees=num_iteration)
         link = Link(fitted.schema, interrupts_held()(score))
         return [link] if fitted.init is None else [link, *fitted.init._links()]
 

@@ -133,9 +133,8 @@ def _links(saved: Saved) -> Iterator[Link]:
             schema = Schema.restored(part["schema"])
         assert schema is not None
         if "booster" in part:
-            score: Callable[[Features], Vector] = partial(
-                model_of(part, n_jobs=1).predict, schema=schema, n_jobs=1
-            )
+            model = model_of(part, n_jobs=1)
+            score: Callable[[Features], Vector] = partial(model.predict, n_jobs=1)
         else:
             score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
         yield Link(schema, score)

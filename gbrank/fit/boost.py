@@ -107,7 +107,7 @@ def grow(
         called: list[Callback] = [*multipliers, *callbacks]
         history = _rounds(ranker, trainer, derivatives, judges, hook, saved, called)
         model = kept(trainer.finish, history.best_round)
-        scores = kept(_final_scores, model, trainer, valid[judges.place :], schema, threads)
+        scores = kept(_final_scores, model, trainer, valid[judges.place :], threads)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
@@ -237,7 +237,7 @@ def _scores_in_folds(
             models = [fitted.model]
             if needs_regression(ranker, train):
                 models.append(fitted.init._fitted.model)
-            parts = [model.predict(judged.X, schema, threads) for model in models]
+            parts = [model.predict(judged.X, threads) for model in models]
             start = 0.0 if judged.init_score is None else judged.init_score
             scores[mask[train.queries.index]] = start + sum(parts)
     return scores
@@ -302,19 +302,19 @@ def _started(
     )
     start._publish(fitted)
     threads = usable_threads(ranker.n_jobs)
-    scores = [fitted.model.predict(part.X, schema, threads) for part in documents]
+    scores = [fitted.model.predict(part.X, threads) for part in documents]
     return start, [with_scores(*pair) for pair in zip(documents, scores, strict=True)]
 
 
 def _final_scores(
-    model: Model, trainer: Trainer, valid: Sequence[Documents], schema: Schema, n_jobs: int
+    model: Model, trainer: Trainer, valid: Sequence[Documents], n_jobs: int
 ) -> Vector:
     """Return the last scores of the first validation set or, without any, of the training rows."""
     if not valid:
         scores = trainer.train_scores()
     else:
         with interrupts_held():
-            scores = model.predict(valid[0].X, schema, n_jobs)
+            scores = model.predict(valid[0].X, n_jobs)
         if valid[0].init_score is not None:
             scores = valid[0].init_score + scores
     if not np.isfinite(scores).all():
@@ -368,6 +368,6 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
             old += step
         return values
 
-    model = fitted.model.refit(train.X, fitted.schema, settings.n_jobs, steps)
+    model = fitted.model.refit(train.X, settings.n_jobs, steps)
     of_fit = replace(fitted, best_score=np.nan, evals_result=EvalsResult())
     return replace(of_fit, model=model, data=sizes_of(train, []))

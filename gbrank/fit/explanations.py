@@ -314,7 +314,7 @@ class ExplainedRanker(BoostedRanker):
             )
         threads, features = usable_threads(check_jobs(self.n_jobs)), fitted.schema.transform(X)
         with interrupts_held():
-            shares = fitted.model.contributions(features, fitted.schema, threads)
+            shares = fitted.model.contributions(features, threads)
         if fitted.init is None:
             return shares
         names, inner = fitted.schema.feature_names, fitted.init._schema.feature_names

@@ -8,7 +8,6 @@ import xgboost as xgb
 
 from gbrank.boosters.interface import bin_sample
 from gbrank.boosters.xgboost import matrices
-from gbrank.data.schema import Schema
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 31])
@@ -23,7 +22,7 @@ def test_bins_reach_to_the_largest_value(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(matrices, "bin_sample", partial(bin_sample, most=40))
     X = np.random.default_rng(0).normal(size=(3000, 5))
     X[::9] = np.nan
-    options = matrices._options(Schema.learn(X), 1) | {"max_bin": 8}
+    options = {"nthread": 1, "max_bin": 8}
     for place in (5, 1500, 2999):
         table = X.copy()
         table[place] = 99.0

@@ -61,8 +61,7 @@ def test_the_same_bits(booster: str, n: int, width: int, params: dict[str, Any])
         assert_array_equal(made, ranker.predict(own.toarray()))
         assert_array_equal(made, ranker.fit(own.toarray(), y, qid=qid).predict(own))
     assert_array_equal(
-        ranker._model.contributions(own[:50], ranker._schema, 1),
-        ranker._model.contributions(own[:50].toarray(), ranker._schema, 1),
+        ranker._model.contributions(own[:50], 1), ranker._model.contributions(own[:50].toarray(), 1)
     )
 
 

@@ -29,7 +29,7 @@ with warnings.catch_warnings(record=True) as told:
         ranker.save(folder)
         again = load_ranker(folder)
     print(again.predict(X).tobytes().hex())
-    print(again._model.contributions(X, again._schema, n_jobs).tobytes().hex())
+    print(again._model.contributions(X, n_jobs).tobytes().hex())
     if n_jobs > 1:  # what the library reads itself, on all processors
         assert (again._model.predict_native(X) == again.predict(X)).all()
 files = {warning.filename for warning in told if "on one thread" in str(warning.message)}

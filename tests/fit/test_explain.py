@@ -51,7 +51,7 @@ def test_a_start_adds_its_own(booster: str) -> None:
     """Column by column."""
     start = fitted(booster=booster, objective="regression")
     ranker = fitted(booster=booster, init=start)
-    alone = ranker._model.contributions(X, ranker._schema, 1)
+    alone = ranker._model.contributions(X, 1)
     assert_allclose(ranker.explain(X), alone + start.explain(X))
 
 

@@ -114,7 +114,7 @@ def test_biases_are_no_part_of_scores(booster: str, tmp_path: Path) -> None:
     same = GBRanker.load(tmp_path)
     assert same.position_bias_ == ranker.position_bias_
     assert_array_equal(same.predict(X), ranker.predict(X))
-    trees = ranker._model.predict(X, ranker._schema, 1)
+    trees = ranker._model.predict(X, 1)
     assert_array_equal(ranker.predict(X), trees)
 
 

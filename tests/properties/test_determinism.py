@@ -260,4 +260,4 @@ def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -
         trainer.step(lambda scores: (scores - target, np.ones(4000)))
     trained = trainer.train_scores()
     assert np.ptp(trained) > 0.5
-    assert_allclose(trainer.finish(5).predict(features, schema, 1), trained, rtol=1e-6)
+    assert_allclose(trainer.finish(5).predict(features, 1), trained, rtol=1e-6)

@@ -15,7 +15,6 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.data.feature_matrix import Features, as_dense
-from gbrank.data.schema import Schema
 
 CATEGORICAL = 1  # a bit of a split's "decision_type"
 LEAF_VALUES, SIZES = re.compile(r"^leaf_value=(.*)$", re.M), re.compile(r"^tree_sizes=.*\n", re.M)
@@ -45,9 +44,7 @@ class LightGBMModel:
         """Return the model in LightGBM's text format."""
         return bytes(self.native.model_to_string().encode())
 
-    def predict(
-        self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
-    ) -> Vector:
+    def predict(self, X: Features, n_jobs: int, n_trees: int | None = None) -> Vector:
         """Return the score of each row, by the first trees or by all."""
         scores = self._predicted(X, n_jobs, num_iteration=n_trees, raw_score=True)
         return np.asarray(scores, dtype=np.float64)
@@ -57,7 +54,7 @@ class LightGBMModel:
         check_threads(n_jobs)
         return self.native.predict(X, num_threads=n_jobs, validate_features=False, **options)
 
-    def refit(self, X: Features, schema: Schema, n_jobs: int, change: Refit) -> "LightGBMModel":
+    def refit(self, X: Features, n_jobs: int, change: Refit) -> "LightGBMModel":
         """Return the same trees with other leaf values, which depend on the leaves of rows."""
         leaves = np.ascontiguousarray(self._predicted(X, n_jobs, pred_leaf=True).T)
         text = SIZES.sub("", self.native.model_to_string())  # of the texts of trees
@@ -76,7 +73,7 @@ class LightGBMModel:
             scores = self.native.predict(X, raw_score=True, validate_features=by_name)
         return np.asarray(scores, dtype=np.float64)
 
-    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+    def contributions(self, X: Features, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
         with translated("LightGBM cannot explain the model"):
             shares = self._predicted(X, n_jobs, pred_contrib=True)

@@ -21,23 +21,26 @@ NOT_HELD = "X must be what XGBoost can hold"
 
 
 def as_matrix(
-    X: Features, schema: Schema, n_jobs: int, init_score: Vector | None = None
+    X: Features, n_jobs: int, init_score: Vector | None = None, **columns: Any
 ) -> xgb.DMatrix:
-    """Return features with any initial scores."""
+    """Return features with any initial scores; only training needs to know the columns."""
+    check_threads(n_jobs)
+    margin = _margin(init_score)
     if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
         X = X.astype(np.float32).toarray()
-    columns, margin = _columns(schema), _margin(init_score)
+    options = {"nthread": n_jobs, "enable_categorical": True}
     with translated(NOT_HELD, BoosterError):
-        return xgb.DMatrix(X, base_margin=margin, **columns, **_options(schema, n_jobs))
+        return xgb.DMatrix(X, base_margin=margin, **options, **columns)
 
 
 def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
     """Return data in bins that, unlike XGBoost's own, do not depend on the order of rows."""
-    user = settings.params
+    types = ["c" if place in schema.categorical else "q" for place in range(schema.n_features)]
+    columns = {"feature_names": safe_names(schema), "feature_types": types}
+    user, n_jobs, margin = settings.params, settings.n_jobs, _margin(rows.init_score)
     if user.get("tree_method", "hist") != "hist":
-        return as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
-    columns, margin = _columns(schema), _margin(rows.init_score)
-    options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin")}
+        return as_matrix(rows.X, n_jobs, margin, **columns)
+    options = {"nthread": n_jobs, "enable_categorical": True, "max_bin": user.get("max_bin")}
     with translated(NOT_HELD, BoosterError):
         bins = xgb.QuantileDMatrix(_Blocks(_sample(rows.X), columns), **options)
         data = xgb.QuantileDMatrix(_Blocks(rows.X, columns), ref=bins, **options)
@@ -113,15 +116,3 @@ def _margin(init_score: Vector | None) -> Vector | None:
             f"{step:.3g} apart there, got {largest}: subtract their mean."
         )
     return init_score
-
-
-def _columns(schema: Schema) -> dict[str, Any]:
-    """Return the names and types of columns, as XGBoost reads them."""
-    types = ["c" if place in schema.categorical else "q" for place in range(schema.n_features)]
-    return {"feature_names": safe_names(schema), "feature_types": types}
-
-
-def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
-    """Return the options of XGBoost's reading."""
-    check_threads(n_jobs)
-    return {"enable_categorical": bool(schema.categorical), "nthread": n_jobs}

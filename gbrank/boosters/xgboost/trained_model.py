@@ -16,7 +16,6 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.data.feature_matrix import Features, dense_blocks
-from gbrank.data.schema import Schema
 
 
 class XGBoostModel:
@@ -59,9 +58,7 @@ class XGBoostModel:
         device = json.loads(self.native.save_config())["learner"]["generic_param"]["device"]
         return bool(device == "cpu")
 
-    def predict(
-        self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
-    ) -> Vector:
+    def predict(self, X: Features, n_jobs: int, n_trees: int | None = None) -> Vector:
         """Return the score of each row, by the first trees or by all."""
         check_threads(n_jobs)
         rounds, scores = (0, n_trees or 0), []
@@ -74,20 +71,20 @@ class XGBoostModel:
                 )
             else:  # a matrix refuses what is beyond single precision
                 options = {"output_margin": True, "iteration_range": rounds}
-                part = self._by_matrices(block, schema, n_jobs, **options)
+                part = self._by_matrices(block, n_jobs, **options)
             scores.append(part)
         return np.concatenate(scores, dtype=np.float64)
 
-    def _by_matrices(self, X: Features, schema: Schema, n_jobs: int, **options: Any) -> Any:
+    def _by_matrices(self, X: Features, n_jobs: int, **options: Any) -> Any:
         """Return what XGBoost predicts, some rows of a sparse matrix at a time."""
-        blocks = (as_matrix(each, schema, n_jobs) for each in dense_blocks(X))
+        blocks = (as_matrix(each, n_jobs) for each in dense_blocks(X))
         options["validate_features"] = False
         return np.concatenate([self.native.predict(each, **options) for each in blocks])
 
-    def refit(self, X: Features, schema: Schema, n_jobs: int, change: Refit) -> "XGBoostModel":
+    def refit(self, X: Features, n_jobs: int, change: Refit) -> "XGBoostModel":
         """Return the same trees with other leaf values, which depend on the leaves of rows."""
         content = json.loads(self.dump())
-        leaves = self._by_matrices(X, schema, n_jobs, pred_leaf=True)
+        leaves = self._by_matrices(X, n_jobs, pred_leaf=True)
         leaves = leaves.reshape(X.shape[0], -1).T.astype(np.int64)
         trees, _ = trees_and_weights(content)
         values = [np.array(tree["split_conditions"]) for tree in trees]
@@ -109,9 +106,9 @@ class XGBoostModel:
             )
         return np.asarray(scores, dtype=np.float64)
 
-    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+    def contributions(self, X: Features, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
-        shares = self._by_matrices(X, schema, n_jobs, pred_contribs=True)
+        shares = self._by_matrices(X, n_jobs, pred_contribs=True)
         return np.asarray(shares, dtype=np.float64)
 
     def importances(self, kind: str = "gain") -> Vector:

@@ -91,7 +91,7 @@ class XGBoostTrainer:
         self._valid = [
             SparseScores(part)
             if sp.issparse(part.X) and not dart
-            else as_matrix(part.X, schema, settings.n_jobs, part.init_score)
+            else as_matrix(part.X, settings.n_jobs, part.init_score)
             for part in rows[1:]
         ]
         model = None if state is None else bytearray(state["model"])
@@ -155,4 +155,5 @@ class XGBoostTrainer:
         del self._booster, self._train, self._valid
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
-        return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
+        scores = self._booster.predict(data, output_margin=True, validate_features=False)
+        return np.asarray(scores, dtype=np.float64)
