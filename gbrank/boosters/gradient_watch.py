@@ -77,8 +77,7 @@ class RoundGradients(NamedTuple):
         starts = np.flatnonzero((ranks == 0) | (np.diff(self.scores[order], prepend=np.nan) != 0))
         sizes = np.diff(starts, append=len(order))
         sums = np.add.reduceat(np.abs(self.gradient[order]), starts)
-        by_rank = np.bincount(ranks, weights=np.repeat(sums / sizes, sizes))
-        return by_rank.astype(np.float64)
+        return np.bincount(ranks, np.repeat(sums / sizes, sizes)).astype(np.float64)
 
 
 Watch: TypeAlias = Callable[[RoundGradients], Any]
