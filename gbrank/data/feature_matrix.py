@@ -28,14 +28,26 @@ class LetorMatrix(sp.csr_matrix):
 
 
 def check_matrix(X: Any) -> Features:
-    """Return features in two dimensions as real numbers, in single precision where they are."""
+    """Return features in two dimensions as real numbers, in single precision where they are.
+
+    A sparse matrix becomes CSR, with each entry once.
+    """
     refuse_masked(X, "X", "fill it with NaN, which is missing")
-    matrix = X if sp.issparse(X) else np.asarray(X)
+    matrix: Features = X if sp.issparse(X) else np.asarray(X)
     refuse_empty(matrix.shape)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         matrix = _converted(matrix)
     dtype = np.float32 if matrix.dtype == np.float32 else np.float64
-    return _as_csr(matrix, dtype) if sp.issparse(X) else matrix.astype(dtype, copy=False)
+    if not sp.issparse(X):
+        return matrix.astype(dtype, copy=False)
+    if hasattr(matrix, "check_format"):  # compiled code trusts its indices
+        with found_in(f"X is a damaged {matrix.format.upper()} matrix: "):
+            matrix.check_format(full_check=True)
+    matrix = sp.csr_matrix(matrix, dtype=dtype)  # without flags on the order of entries
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
 
 
 def objects_of(X: Any) -> Features:
@@ -68,18 +80,6 @@ def refuse_empty(shape: tuple[int, ...]) -> None:
         got = f"{shape[0]} sample(s) and {shape[-1]} feature(s) (shape={shape})"
         demand = "must have at least one row and one column"
         raise ArgumentError("X", demand, f"{got} while a minimum of 1 is required")
-
-
-def _as_csr(X: Features, dtype: type[np.floating[Any]]) -> Features:
-    """Return a sparse matrix as CSR, each entry once: compiled code trusts its indices."""
-    if hasattr(X, "check_format"):
-        with found_in(f"X is a damaged {X.format.upper()} matrix: "):
-            X.check_format(full_check=True)
-    matrix = sp.csr_matrix(X, dtype=dtype)  # without flags on the order of entries
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    return matrix
 
 
 def refuse_infinite(matrix: Features, names: list[str] | None) -> None:

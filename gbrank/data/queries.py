@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import one_column
+from gbrank.common.arrays import Mask, Positions, one_column
 from gbrank.common.checks import quoted, shortened
 from gbrank.common.on_use import nw
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, key_of, missing_ids, places_among
@@ -44,7 +44,7 @@ class Queries:
     """
 
     order: NDArray[np.signedinteger] = field(repr=False)
-    offsets: NDArray[np.int64] = field(repr=False)
+    offsets: Positions = field(repr=False)
     ids: NDArray[Any]
 
     @classmethod
@@ -112,7 +112,7 @@ class Queries:
         return cls._grouped(codes, ids)
 
     @classmethod
-    def _grouped(cls, codes: NDArray[np.int64], ids: NDArray[Any]) -> Queries:
+    def _grouped(cls, codes: Positions, ids: NDArray[Any]) -> Queries:
         """Return the queries of rows, given the number of each row's query."""
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
         return cls(_compact(np.argsort(codes, kind="stable")), offsets, ids)
@@ -161,7 +161,7 @@ class Queries:
         return queries
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Positions:
         """Number of documents of each query, shape (n_queries,)."""
         return np.diff(self.offsets)
 
@@ -176,7 +176,7 @@ class Queries:
         return len(self.offsets) - 1
 
     @cached_property
-    def index(self) -> NDArray[np.int64]:
+    def index(self) -> Positions:
         """The query number of each row, shape (n_documents,)."""
         index = np.empty(self.n_documents, dtype=np.int64)
         index[self.order] = np.repeat(np.arange(self.n_queries), self.sizes)
@@ -285,7 +285,7 @@ class Queries:
             raise ArgumentError(name, "must be the same in all rows of a query", got)
         return first
 
-    def subset(self, keep: NDArray[np.bool_]) -> tuple[Queries, NDArray[np.int64]]:
+    def subset(self, keep: Mask) -> tuple[Queries, Positions]:
         """Keep some queries only.
 
         Parameters
@@ -304,12 +304,9 @@ class Queries:
         >>> kept.sizes.tolist(), rows.tolist()
         ([2], [0, 2])
         """
-        queries, rows, _ = self.select(keep[self.index])
-        return queries, rows
+        return self.select(keep[self.index])[:2]
 
-    def select(
-        self, keep: NDArray[np.bool_]
-    ) -> tuple[Queries, NDArray[np.int64], NDArray[np.bool_]]:
+    def select(self, keep: Mask) -> tuple[Queries, Positions, Mask]:
         """Return some of the rows, with the queries that they are of.
 
         Parameters
@@ -343,7 +340,7 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
     return rows.astype(np.int32 if len(rows) <= np.iinfo(np.int32).max else np.int64, copy=False)
 
 
-def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
+def _checked_sizes(sizes: ArrayLike) -> Positions:
     """Return group sizes as integers of at least 1."""
     counts = one_column(np.asarray(sizes))
     numbers = counts.ndim == 1 and counts.size > 0 and counts.dtype.kind in "iuf"

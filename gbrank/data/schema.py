@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -202,7 +203,7 @@ class Schema:
 
 def _known_categories(column: nw.Series[Any]) -> list[Any]:
     """Return the categories in a column, in the order of their codes."""
-    values = [plain(value) for value in _distinct(column.to_list()) if not is_missing(value)]
+    values = [plain(value) for value in _distinct(column.to_list())]
     for value in values:
         if not isinstance(value, str | int | float | bool):
             got = f"{quoted(value)} ({type(value).__name__}) in column {column.name!r}"
@@ -220,7 +221,7 @@ def _numbers(values: list[Any], name: str, codes: dict[Any, int] | None) -> list
         kinds = {_kind(value) for value in codes} or {"text", "numbers"}
         expected = f"categories that are {' or '.join(sorted(kinds))}"
     for value in _distinct(values):
-        if not is_missing(value) and _kind(value) not in kinds:
+        if _kind(value) not in kinds:
             raise ValueError(
                 f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
                 f"({type(value).__name__}), expected {expected}."
@@ -237,12 +238,11 @@ def _kind(value: object) -> str:
     return "numbers" if isinstance(value, Real | Decimal | np.bool_) else type(value).__name__
 
 
-def _distinct(values: list[Any]) -> Iterable[Any]:
-    """Return the different values as they appear; all if some cannot be hashed."""
-    try:
-        return dict.fromkeys(values)
-    except TypeError:
-        return values
+def _distinct(values: list[Any]) -> list[Any]:
+    """Return the different values that are not missing; all if some cannot be hashed."""
+    with suppress(TypeError):
+        values = list(dict.fromkeys(values))
+    return [value for value in values if not is_missing(value)]
 
 
 def _sorted(categories: set[Any]) -> list[Any]:
