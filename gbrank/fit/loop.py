@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import Steps
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.arrays import Vector
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
@@ -29,50 +29,44 @@ MANY = 0.1  # share of equal rows of which fits warn
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Measures bound to one set of documents."""
-
-    name: str
-    measures: Sequence[BoundMeasure]
-
-    def values(self, scores: Vector) -> dict[str, float]:
-        """Return the mean of each measure."""
-        return {str(item.measure): item.mean(scores) for item in self.measures}
-
-
-@dataclass(frozen=True, eq=False)
 class Judges:
-    """The measures of a fit: on the training documents, if asked for, and on validation sets."""
+    """The measures of a fit, bound to each set: "train", if asked for, and "valid_0", ..."""
 
-    train: Evaluation | None = None
-    valid: Sequence[Evaluation] = ()
+    measures: Mapping[str, Sequence[BoundMeasure]]
     place: int = 0  # of the validation set that decides
     stopping: Stopping | None = None
 
     def record(self, history: History, trainer: Steps) -> dict[str, str]:
         """Measure a round that was trained, and note the best; return texts for the bar."""
         shown: dict[str, str] = {}
-        if self.train is not None:
-            values = self.train.values(trainer.train_scores())
-            shown |= history.record(self.train.name, values)
-        scores = trainer.valid_scores() if self.valid else []
-        for evaluation, current in zip(self.valid, scores, strict=True):
-            shown |= history.record(evaluation.name, evaluation.values(current))
+        scores = [trainer.train_scores()] if "train" in self.measures else []
+        if self.decisive in self.measures:
+            scores += trainer.valid_scores()
+        for (name, measures), current in zip(self.measures.items(), scores, strict=True):
+            values = {str(item.measure): item.mean(current) for item in measures}
+            for measure, value in values.items():
+                history.results.setdefault(name, {}).setdefault(measure, []).append(value)
+            measure, value = next(iter(values.items()))
+            shown[f"{name} {measure}"] = f"{value:.4f}"
         with interrupts_held():
             history.done += 1
-            if self.valid:
-                history.note_best(self.valid[self.place].name, self.stopping)
+            if self.decisive in self.measures:
+                history.note_best(self.decisive, self.stopping)
         return shown
+
+    @property
+    def decisive(self) -> str:
+        """The validation set that decides, if there is one."""
+        return f"valid_{self.place}"
 
     def kept_rounds(self, history: History) -> int:
         """Return how many rounds the model would have if the fit ended now."""
-        return history.best_round if self.valid else history.done
+        return history.best_round if self.decisive in self.measures else history.done
 
     def out_of_patience(self, history: History, begin: int) -> bool:
         """Return whether too many rounds, from `begin` on, have passed without a new best one."""
-        if self.stopping is None or not self.valid:
-            return False
-        return history.done - max(history.best_round, begin) >= self.stopping.patience
+        rounds = history.done - max(history.best_round, begin)
+        return self.stopping is not None and rounds >= self.stopping.patience
 
 
 class Stages(Protocol):
@@ -137,7 +131,8 @@ def run_rounds(
     except KeyboardInterrupt:
         if history.done == 0 or is_part():
             raise
-        history.forget_unfinished()
+        for curve in chain.from_iterable(map(dict.values, history.results.values())):
+            del curve[history.done :]  # of a round that was not finished
         done = f"Fit interrupted after {history.done} of {rounds} rounds"
         warn_user(f"{done}: the model keeps {judges.kept_rounds(history)}.", FitInterrupted)
     finally:
@@ -165,14 +160,14 @@ def judges_of(
         for label in {one.label for one in placed} & {*train.labels} - {*part.labels}:
             raise ArgumentError("eval_labels", f"must have {label!r} for eval_set[{place}]")
 
-    def evaluation(name: str, part: Documents) -> Evaluation:
+    sets = {"train": train} if training else {}
+    sets |= {f"valid_{i}": part for i, part in enumerate(valid)}
+    measures = {}
+    for name, part in sets.items():
         with found_in("" if name == "train" else f"{name}: "):
-            bound = Evaluation(name, [bind_to_rows(one, part, ranker.n_jobs) for one in placed])
-            bound.values(np.zeros(len(part.y)))  # an undefined measure fails before training
-        return bound
-
-    on_train = evaluation("train", train) if training else None
-    on_valid = [evaluation(f"valid_{i}", part) for i, part in enumerate(valid)]
+            measures[name] = [bind_to_rows(one, part, ranker.n_jobs) for one in placed]
+            for bound in measures[name]:  # an undefined one fails before training
+                bound.mean(np.zeros(len(part.y)))
     held_out = [place for place, part in enumerate(valid) if not same_data(train, part)]
     if not held_out and stopping is not None:
         if valid:
@@ -181,7 +176,7 @@ def judges_of(
                 "the model has all of them. Pass other queries for early stopping."
             )
         stopping = None
-    return Judges(on_train, on_valid, next(iter(held_out), 0), stopping)
+    return Judges(measures, next(iter(held_out), 0), stopping)
 
 
 def same_data(a: Documents, b: Documents) -> bool:

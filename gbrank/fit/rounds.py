@@ -153,29 +153,13 @@ class History:
     start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
     ended: bool = False  # whether a callback ended the fit
 
-    def record(self, name: str, values: dict[str, float]) -> dict[str, str]:
-        """Append the values of one set after a round; return the first for the progress bar."""
-        for measure, value in values.items():
-            self.results.setdefault(name, {}).setdefault(measure, []).append(value)
-        measure, value = next(iter(values.items()))
-        return {f"{name} {measure}": f"{value:.4f}"}
-
     def note_best(self, name: str, stopping: Stopping | None) -> None:
         """Note the round to keep, by one set: the best or, without early stopping, the last."""
         curve = next(iter(self.results[name].values()))
         best = self.best_round
-        if (
-            stopping is None
-            or best == 0
-            or stopping.mean(curve, self.done) > stopping.mean(curve, best)
-        ):
-            self.best_round, self.best_value = self.done, curve[-1]
-
-    def forget_unfinished(self) -> None:
-        """Drop the values of a round that was not finished."""
-        for curves in self.results.values():
-            for curve in curves.values():
-                del curve[self.done :]
+        if stopping and best and not stopping.mean(curve, self.done) > stopping.mean(curve, best):
+            return
+        self.best_round, self.best_value = self.done, curve[-1]
 
     def published(self, sigmas: dict[int, float]) -> dict[str, Any]:
         """Return the fields of `FittedRounds`."""

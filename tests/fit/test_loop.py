@@ -21,9 +21,9 @@ def stages(begin: int = 0, **others: Any) -> Any:
 
 
 class Replay:
-    """Steps and an evaluation that give known values, round by round."""
+    """Steps and a measure on rows that give known values, round by round."""
 
-    name = "valid_0"
+    measure = "ndcg"
 
     def __init__(self, values: list[float]) -> None:
         self._values, self._done = values, 0
@@ -37,8 +37,8 @@ class Replay:
     def valid_scores(self) -> list[Any]:
         return [np.empty(0)]
 
-    def values(self, scores: Any) -> dict[str, float]:
-        return {"ndcg": self._values[self._done - 1]}
+    def mean(self, scores: Any) -> float:
+        return self._values[self._done - 1]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_best_round(
     values: list[float], stopping: Stopping | None, best: int, done: int
 ) -> None:
     steps: Any = Replay(values)
-    judges, history = Judges(valid=[steps], stopping=stopping), History()
+    judges, history = Judges({"valid_0": [steps]}, stopping=stopping), History()
     run_rounds(steps, steps.step, len(values), judges, stages(), history)
     assert (history.best_round, history.done) == (best, done)
     assert history.best_value == values[best - 1]
@@ -75,7 +75,7 @@ def test_the_best_round(
 def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) -> None:
     """The best round is in the start, which is not long enough to be ended by it."""
     steps: Any = Replay([0.9] + 11 * [0.1])
-    judges, history = Judges(valid=[steps], stopping=Stopping(3)), History()
+    judges, history = Judges({"valid_0": [steps]}, stopping=Stopping(3)), History()
     run_rounds(steps, steps.step, 12, judges, stages(begin=begin), history)
     assert (history.best_round, history.done) == (1, done)
 
