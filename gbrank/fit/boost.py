@@ -61,16 +61,18 @@ def boost(
     refuse_zero_weights(documents[0])
     baseline_column(ranker, schema)  # which must be there
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
-        raise ArgumentError(
-            "eval_init_score",
-            "must be given where init_score is: validation documents would be judged by the trees "
-            "alone",
-        )
+        demand = "must be given where init_score is: trees alone would judge validation documents"
+        raise ArgumentError("eval_init_score", demand)
     TRAINERS[ranker.booster].check(settings, schema)
     warn_of_equal_rows(documents[0])
     if saved.file is not None:
         saved.expect(fit_hashes(ranker, schema, documents))
-    train, *valid = _set_aside(ranker, documents, settings.seed)
+    if len(documents) == 1 and ranker.validation_fraction is not None:
+        documents = [*documents[0].split(ranker.validation_fraction, settings.seed)]
+    elif len(documents) == 1 and ranker.early_stopping_rounds is not None:
+        demand = "needs validation data: pass eval_set=, or set validation_fraction"
+        raise ArgumentError("early_stopping_rounds", demand)
+    train, *valid = documents
     if ranker.baseline is not None and not valid and not is_part():
         scores = _scores_in_folds(ranker, settings, schema, train)
         warn_if_behind(ranker, schema, train, train, scores)
@@ -87,8 +89,7 @@ def grow(
     callbacks: Sequence[Callback] = (),
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
-    hook, multipliers = hook_of(ranker, train)
-    derivatives = derivatives_by_round(hook, ranker, train, settings.seed)
+    hook, multipliers, derivatives = gradients_of(ranker, train, settings.seed)
     start, (train, *valid) = _started(ranker, schema, [train, *valid])
     chosen = chosen_trees(ranker, train.queries, start)
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
@@ -129,8 +130,10 @@ def grow(
     )
 
 
-def hook_of(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list[Multiplier]]:
-    """Return the hook of the objective, and the multipliers in it, which are this fit's alone."""
+def gradients_of(
+    ranker: BoostedRanker, train: Documents, seed: int
+) -> tuple[GradientHook, list[Multiplier], Callable[[int], GradientFunction]]:
+    """Return the hook of a fit's objective, its multipliers, and its derivatives by round."""
     objective, multipliers = own_multipliers(get_objective(ranker.objective))
     hook = GradientHook(
         objective,
@@ -142,13 +145,6 @@ def hook_of(ranker: BoostedRanker, train: Documents) -> tuple[GradientHook, list
     )
     if isinstance(ranker.init, BoostedRanker):
         hook.stages = hook.stages_after(ranker.init._fitted.progress)
-    return hook, multipliers
-
-
-def derivatives_by_round(
-    hook: GradientHook, ranker: BoostedRanker, train: Documents, seed: int
-) -> Callable[[int], GradientFunction]:
-    """Bind a hook to the documents of a fit; return the function of a round to its derivatives."""
     bound = hook.bind(
         train.y,
         train.queries,
@@ -157,7 +153,7 @@ def derivatives_by_round(
         labels=train.labels,
     )
     if ranker.subsample == 1:
-        return lambda round: partial(hook.derivatives, bound, round=round)
+        return hook, multipliers, lambda round: partial(hook.derivatives, bound, round=round)
     queries, by_document = train.queries, ranker.subsample_by == "document"
     keys = document_keys(queries) if by_document else query_keys(queries.ids)
 
@@ -166,7 +162,7 @@ def derivatives_by_round(
         mask = left_out if by_document else left_out[queries.index]
         return partial(hook.derivatives, bound, round=round, left_out=mask)
 
-    return sampled_derivatives
+    return hook, multipliers, sampled_derivatives
 
 
 def _rounds(
@@ -206,20 +202,6 @@ def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) 
         )
 
 
-def _set_aside(
-    ranker: BoostedRanker, documents: Sequence[Documents], seed: int
-) -> Sequence[Documents]:
-    """Return documents to train on, then those to validate on."""
-    if len(documents) > 1:
-        return documents
-    if ranker.validation_fraction is not None:
-        return documents[0].split(ranker.validation_fraction, seed)
-    if ranker.early_stopping_rounds is not None:
-        demand = "needs validation data: pass eval_set=, or set validation_fraction"
-        raise ArgumentError("early_stopping_rounds", demand)
-    return documents
-
-
 def _scores_in_folds(
     ranker: BoostedRanker, settings: TreeSettings, schema: Schema, train: Documents
 ) -> Vector:
@@ -235,7 +217,7 @@ def _scores_in_folds(
             warnings.simplefilter("ignore")  # what the whole fit says, too
             fitted = as_part(partial(grow, ranker, settings, schema, rest, [], Checkpoint()))
             models = [fitted.model]
-            if needs_regression(ranker, train):
+            if is_start_name(ranker.init) and fitted.init is not None:
                 models.append(fitted.init._fitted.model)
             parts = [model.predict(judged.X, threads) for model in models]
             start = 0.0 if judged.init_score is None else judged.init_score
@@ -269,22 +251,17 @@ def with_scores(documents: Documents, predicted: Vector) -> Documents:
     return replace(documents, init_score=np.array(check_finite(scores, "init's predictions")))
 
 
-def needs_regression(ranker: BoostedRanker, train: Documents) -> bool:
-    """Return whether a regression on the gains is to be trained first."""
-    if ranker.init is None and train.init_score is None:
-        facts = get_objective(ranker.objective).facts
-        return facts.needs_start and facts.start == "none"
-    return isinstance(ranker.init, str) and ranker.init == "regression"
-
-
 def _started(
     ranker: BoostedRanker, schema: Schema, documents: Sequence[Documents]
 ) -> tuple[BaseRanker[Any] | None, Sequence[Documents]]:
     """Return the model that a ranker boosts from, if any, and documents with its scores."""
-    if not needs_regression(ranker, documents[0]):
-        init: Any = ranker.init
-        # A copy, which another fit of `init` leaves as it is.
-        return None if is_start_name(init) else copy(init), documents
+    init: Any = ranker.init
+    if not is_start_name(init):
+        return copy(init), documents  # which another fit of `init` leaves as it is
+    facts = get_objective(ranker.objective).facts
+    by_itself = init is None and documents[0].init_score is None
+    if init != "regression" and not (by_itself and facts.needs_start and facts.start == "none"):
+        return None, documents
     start: BoostedRanker = clone(ranker).set_params(
         objective="regression",
         init=None,
@@ -339,9 +316,12 @@ def sizes_of(train: Documents, valid: Sequence[Documents]) -> dict[str, dict[str
 def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     """Return what a ranker's fit made, with steps from its scores in the leaves of its trees."""
     fitted, goes_on = ranker._fitted, ranker._taken()
-    goes_on.init = ranker
+    goes_on.init = fitted.init  # to whose scores the trees add
     settings = tree_settings(goes_on)
-    hook, multipliers = hook_of(goes_on, table)
+    train = with_features(goes_on, fitted.schema, table, 0)
+    refuse_zero_weights(train)
+    goes_on.init = ranker  # whose schedule goes on
+    _, multipliers, derivatives = gradients_of(goes_on, train, settings.seed)
     params = TRAINERS[fitted.booster].check(settings, fitted.schema)
     obstacles = [*sorted(OF_LEAVES & params.keys()), *map(repr, multipliers)]
     obstacles += [name for name in ("boosting", "booster") if params.get(name) == "dart"]
@@ -350,10 +330,6 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
             "refit takes steps along the gradient of the objective in the leaves, which it cannot "
             f"with {', '.join(obstacles) or 'positions'}: train the ranker anew."
         )
-    goes_on.init = fitted.init
-    train = with_features(goes_on, fitted.schema, table, 0)
-    refuse_zero_weights(train)
-    derivatives = derivatives_by_round(hook, goes_on, train, settings.seed)
     rate, start = chosen_trees(goes_on, train.queries)["learning_rate"], train.init_score
 
     def steps(leaves: Positions, values: list[Vector]) -> list[Vector]:
