@@ -89,8 +89,9 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
     named = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
     sets = {}
     for place, (X, y) in enumerate(eval_set):
-        columns = {name: values[place] for name, values in named.items()}
-        columns = {name: values for name, values in columns.items() if values is not None}
+        columns = {
+            name: values[place] for name, values in named.items() if values[place] is not None
+        }
         sets[f"eval_set[{place}]: "] = {"X": X, "y": y, **columns}
     return sets
 

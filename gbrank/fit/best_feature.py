@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -24,15 +24,13 @@ WIDE = 10_000  # features from which none is tried
 WIDTH = 1.96  # standard errors on each side of a 95% interval
 
 
-@dataclass(frozen=True)
-class SingleFeature:
+class SingleFeature(NamedTuple):
     """A column by which the largest (`sign` 1) or the smallest (-1) values rank first.
 
     `values` are what it is worth on each judged query.
     """
 
     name: str
-    column: int
     sign: int
     values: Vector
 
@@ -75,7 +73,7 @@ def _single_feature(
     """Return a column with its values on the judged queries, where what is missing ranks last."""
     scores = as_dense(X[:, [column]])[:, 0] * float(sign)
     scores[np.isnan(scores)] = np.nextafter(np.nanmin(scores, initial=0.0), -np.inf)
-    return SingleFeature(schema.feature_names[column], column, sign, judge.per_query(scores))
+    return SingleFeature(schema.feature_names[column], sign, judge.per_query(scores))
 
 
 def difference_of(
@@ -119,10 +117,11 @@ def warn_if_behind(
     judge = bind_to_rows(measure, judged, ranker.n_jobs)
     values = judge.per_query(scores)[judge.queries]
     best = None if judged is rows else best_feature(schema, rows, judged, measure)
-    features = {} if best is None else {(best.column, best.sign): best}
+    features = {} if best is None else {(best.name, best.sign): best}
     baseline = baseline_column(ranker, schema)
     if baseline is not None:
-        features[baseline, 1] = _single_feature(schema, baseline, 1, judged.X, judge)
+        named = _single_feature(schema, baseline, 1, judged.X, judge)
+        features[named.name, 1] = named
     for each in features.values():
         ends = difference_of(each.values[judge.queries], values, judge.weights)
         mean, low, high = (round(end, 4) + 0.0 for end in ends)  # no −0

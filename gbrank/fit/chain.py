@@ -32,7 +32,4 @@ def scores_of(
         elif link.schema != schema:
             schema, features = link.schema, read(link.schema, X)
         parts.append(link.score(features))
-    *outer, scores = parts
-    for part in reversed(outer):
-        scores = part + scores
-    return scores
+    return sum(reversed(parts[:-1]), start=parts[-1])

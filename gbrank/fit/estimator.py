@@ -177,17 +177,11 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         measure = self._measures()[0]
         placed = measure.with_positions(self._schema)
         features = None if placed is measure else self._schema.transform(X)
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         if judged_by is None:
-            documents = Documents.checked(
-                features,
-                y,
-                queries,
-                sample_weight=sample_weight,
-                query_weight=query_weight,
-                labels=labels,
-            )
+            documents = Documents.checked(features, y, queries, **weights, labels=labels)
             return bind_to_rows(placed, documents).mean(scores)
-        judges.refuse_weights(sample_weight, query_weight)
+        judges.refuse_weights(*weights.values())
         both = judges.with_judge(y, judged_by, queries, labels)
         documents = Documents.checked(features, queries=queries, **both)
         values = judges.both_values(placed, documents, scores)

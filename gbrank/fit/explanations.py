@@ -231,8 +231,7 @@ class ExplainedRanker(BoostedRanker):
         >>> why.gap > 0
         True
         """
-        queries = Queries.resolve(n_documents(X), qid, group)
-        return self._explained(X, queries, query, docid, document=document)
+        return self._explained(X, qid, group, query, docid, document=document)
 
     def explain_pair(
         self,
@@ -276,13 +275,13 @@ class ExplainedRanker(BoostedRanker):
         >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
         True
         """
-        queries = Queries.resolve(n_documents(X), qid, group)
-        return self._explained(X, queries, query, docid, first=first, second=second)
+        return self._explained(X, qid, group, query, docid, first=first, second=second)
 
     def _explained(
-        self, X: Any, queries: Queries, query: object, docid: ArrayLike | None, **asked: object
+        self, X: Any, qid: Any, group: Any, query: object, docid: Any, **asked: object
     ) -> Explanation:
         """Explain the gap between two documents, or between one and the mean of its query's."""
+        queries = Queries.resolve(n_documents(X), qid, group)
 
         def ranked(rows: Positions) -> Positions:
             return by_rank(rows, self.predict(take_rows(X, rows)))

@@ -19,7 +19,6 @@ from gbrank.schedules import Progress
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")
-STRUCTURES = (Progress, PositionReport)
 
 
 def saved(restore: Callable[[Any], Any]) -> Any:
@@ -40,20 +39,17 @@ class Fitted:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a saved model holds."""
-        return {name: _as_json(getattr(self, name)) for name in _restores(type(self))}
+        values = {name: getattr(self, name) for name in _restores(type(self))}
+        return {
+            name: asdict(value) if isinstance(value, Progress | PositionReport) else as_json(value)
+            for name, value in values.items()
+        }
 
     @classmethod
     def restored(cls: type[S], content: dict[str, Any], **others: Any) -> S:
         """Return what `to_json` has written, with the fields that it leaves out."""
         values = {name: restore(content[name]) for name, restore in _restores(cls).items()}
         return cls(**values, **others)
-
-
-def _as_json(value: Any) -> Any:
-    """Return a field as JSON can hold it, a structure as its fields."""
-    if isinstance(value, STRUCTURES):
-        return asdict(value)
-    return [_as_json(item) for item in value] if isinstance(value, list) else as_json(value)
 
 
 def _restores(cls: type[Fitted]) -> dict[str, Callable[[Any], Any]]:

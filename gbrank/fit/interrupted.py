@@ -18,12 +18,9 @@ _is_part: ContextVar[bool] = ContextVar("_is_part", default=False)
 
 def as_part(fit: Callable[[], T]) -> T:
     """Call what fits a part of more: Ctrl-C then keeps no rounds, and ends all of it."""
-
-    def fit_part() -> T:
-        _is_part.set(True)
-        return fit()
-
-    return copy_context().run(fit_part)  # no Ctrl-C comes too early to set it back
+    context = copy_context()  # no Ctrl-C comes too early to set it back
+    context.run(_is_part.set, True)
+    return context.run(fit)
 
 
 def is_part() -> bool:

@@ -12,15 +12,8 @@ from gbrank.common.words import WORDS, by_name
 T = TypeVar("T", bound=type)
 M = TypeVar("M", bound=Callable[..., Any])
 
-LIBRARIES = {
-    "ranklib": "RankLib",
-    "lightgbm": "LightGBM",
-    "xgboost": "XGBoost",
-    "catboost": "CatBoost",
-}
+LIBRARIES = {name.lower(): name for name in ("RankLib", "LightGBM", "XGBoost", "CatBoost")}
 DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
-
-
 TABLE: list[dict[str, Any]] = WORDS["elsewhere"]
 HERE = {
     name: row["here"].replace("NAME", name)

@@ -71,7 +71,9 @@ class DebiasedTrainer:
 
         def biased(scores: Vector) -> tuple[Vector, Vector]:
             gradient, curvature = derivatives(scores + bias[self._index])
-            slope, weight = self._sums(gradient), self._sums(curvature)
+            slope, weight = (
+                order_free_sums(values, self._index, len(bias)) for values in (gradient, curvature)
+            )
             prior = PRIOR * weight.sum() / len(scores)
             trust, rest = self._trust, (1 - self._trust) * weight
             step = trust * (slope + prior * bias) + rest * bias
@@ -81,9 +83,6 @@ class DebiasedTrainer:
             return gradient, curvature
 
         self._trainer.step(biased)
-
-    def _sums(self, values: Vector) -> Vector:
-        return order_free_sums(values, self._index, len(self._places.names))
 
     def state(self) -> State:
         """Return the state of the trees, and the biases after each round."""
@@ -100,7 +99,9 @@ def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
     """Return what the rows of all workers tell of positions; warn where it is too little."""
     if rows.position is None:
         return None
-    keys = _keys(rows.X)
+    # A number for each row: rows with equal features are one document.
+    digests = (blake2b(row, digest_size=8).digest() for row in _bytes(rows.X))
+    keys = np.frombuffer(b"".join(digests), dtype=np.uint64)
     weights = np.ones(len(keys)) if rows.weights is None else rows.weights
     parts = all_gather((keys, rows.position, rows.y, weights))
     report = position_report(*map(np.concatenate, zip(*parts, strict=True)))
@@ -116,13 +117,8 @@ def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
     return report
 
 
-def _keys(X: Features) -> NDArray[np.uint64]:
-    """Return a number for each row: rows with equal features are one document."""
-    digests = (blake2b(row, digest_size=8).digest() for row in _bytes(X))
-    return np.frombuffer(b"".join(digests), dtype=np.uint64)
-
-
 def _bytes(X: Features) -> Iterator[bytes]:
+    """Yield each row, equal ones as equal bytes."""
     if not sp.issparse(X):
         yield from (row.tobytes() for row in canonical(X))
         return
