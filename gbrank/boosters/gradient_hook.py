@@ -19,7 +19,8 @@ from gbrank.common.checks import check_choice, check_finite, check_number, check
 from gbrank.common.collective import all_any, all_sum
 from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
-from gbrank.data.sums import max_abs, order_free_mean, round_to_exact_sums, step_factor, unit_width
+from gbrank.data.spread import step_factor, unit_width
+from gbrank.data.sums import max_abs, order_free_mean, round_to_exact_sums
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measures

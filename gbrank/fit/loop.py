@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -131,8 +130,9 @@ def run_rounds(
     except KeyboardInterrupt:
         if history.done == 0 or is_part():
             raise
-        for curve in chain.from_iterable(map(dict.values, history.results.values())):
-            del curve[history.done :]  # of a round that was not finished
+        for curves in history.results.values():
+            for curve in curves.values():
+                del curve[history.done :]  # of a round that was not finished
         done = f"Fit interrupted after {history.done} of {rounds} rounds"
         warn_user(f"{done}: the model keeps {judges.kept_rounds(history)}.", FitInterrupted)
     finally:

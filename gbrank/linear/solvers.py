@@ -16,7 +16,7 @@ from gbrank.common.checks import quoted
 from gbrank.common.warnings import warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.data.sums import unit_width
+from gbrank.data.spread import unit_width
 from gbrank.measures.measure import query_weights
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import Objective

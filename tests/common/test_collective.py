@@ -15,7 +15,8 @@ from gbrank.boosters.gradient_hook import LARGEST_SUM, GradientHook
 from gbrank.common.collective import all_any, all_gather, all_max, all_sum, n_workers
 from gbrank.data.sampling import nth_smallest
 from gbrank.data.schema import Schema
-from gbrank.data.sums import order_free_mean, spread_within_queries
+from gbrank.data.spread import spread_within_queries
+from gbrank.data.sums import order_free_mean
 from gbrank.fit.checkpoints import Checkpoint
 
 X, Y, QID = make_cubic(30, n_documents=12, n_features=5, random_state=0)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, LambdaRank, Queries, SmoothRank, make_cubic
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.data.sums import spread_within_queries
+from gbrank.data.spread import spread_within_queries
 from gbrank.schedules import constant, geometric
 
 QUERIES = Queries.from_qid([3, 1, 3, 2, 1, 1, 3])
