@@ -17,15 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from gbrank import read_letor
-from gbrank.datasets import (
-    letor_reader,
-    read_qrels,
-    read_run,
-    text_files,
-    trec,
-    write_qrels,
-    write_run,
-)
+from gbrank.datasets import letor as letor_files
+from gbrank.datasets import read_qrels, read_run, text_files, trec, write_qrels, write_run
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -94,7 +87,7 @@ def main(name: str, seconds: str, folder: str | None = None) -> None:
     import atheris
 
     corpus = folder or tempfile.mkdtemp()
-    for module in (letor_reader, text_files, trec):
+    for module in (letor_files, text_files, trec):
         for owner in (module, *filter(inspect.isclass, vars(module).values())):
             for function in filter(inspect.isfunction, vars(owner).values()):
                 if function.__module__ == module.__name__:

@@ -19,8 +19,7 @@ from gbrank.common.on_use import needed
 from gbrank.data.queries import Queries
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Comparison, Dataset, compare_rankers, cross_validate_rankers
-from gbrank.evaluation.comparison import PARTS
-from gbrank.evaluation.summary import COSTS, DIFFERENCES, MEANS, table_of
+from gbrank.evaluation.comparison import COSTS, DIFFERENCES, MEANS, PARTS, table_of
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.ranker import GBRanker
 

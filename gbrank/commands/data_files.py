@@ -19,7 +19,7 @@ from gbrank.data.frames import Unjudged, judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.datasets.letor_reader import Letor
+from gbrank.datasets.letor import Letor
 from gbrank.datasets.text_files import read_lines, written
 
 SCORE = "score"  # the column of scores in tables

@@ -1,8 +1,7 @@
 """LETOR / SVMlight and TREC files in and out, and artificial data."""
 
 from gbrank.datasets.cubic import make_cubic
-from gbrank.datasets.letor_reader import read_letor
-from gbrank.datasets.letor_writer import write_letor
+from gbrank.datasets.letor import read_letor, write_letor
 from gbrank.datasets.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
 
 __all__ = [

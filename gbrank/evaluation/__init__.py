@@ -2,11 +2,10 @@
 
 from gbrank.data.splitting import Fold, LetorFolds, QueryKFold, QueryTimeSeriesSplit
 from gbrank.evaluation.comparing import compare_rankers, compare_scores, cross_validate_rankers
-from gbrank.evaluation.comparison import Comparison, QueryValues
+from gbrank.evaluation.comparison import Comparison, QueryValues, Row
 from gbrank.evaluation.dataset import Dataset, LabelledDocuments
 from gbrank.evaluation.scorable import make_scorer, scores_from
 from gbrank.evaluation.statistics import how_many_queries
-from gbrank.evaluation.summary import Row
 from gbrank.evaluation.tuning import tune
 
 __all__ = [

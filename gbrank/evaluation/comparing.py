@@ -21,8 +21,7 @@ from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import StrPath
 from gbrank.datasets.trec import Run, add_retrieved, extended
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
-from gbrank.evaluation.dataset import Dataset
-from gbrank.evaluation.fits import Fit, FitScores, configure, run_fits
+from gbrank.evaluation.dataset import Dataset, Fit, configure, run_fits
 from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import PEOPLE, of_y, with_judge
@@ -275,8 +274,7 @@ def compare_rankers(
     numbers = _check_seeds(seeds)
     sources = [
         (data, name, _on_data(name, ranker, data))
-        for data in datasets
-        for name, ranker in rankers.items()
+        for data, (name, ranker) in product(datasets, rankers.items())
     ]
     fits = [
         Fit(name, configure(ranker, random_state=seed, n_jobs=1), data, seed, fold)
@@ -285,36 +283,25 @@ def compare_rankers(
         for fold in range(1, len(data.splits) + 1)
     ]
     results = run_fits(fits, n_jobs, progress)
+    names = list(map(str, resolved))
     comparisons = []
     for data in datasets:
         done = [result for fit, result in zip(fits, results, strict=True) if fit.data is data]
+        scores, *costs = zip(*done, strict=True)
         shape = len(rankers), len(numbers), len(data.splits)
-        parts = [part for part in PARTS if any(part in fit.scores for fit in done)]
-        comparisons.append(
-            Comparison(
-                data.name,
-                list(rankers),
-                numbers,
-                list(map(str, resolved)),
-                {part: _values(data, part, resolved, done, len(rankers)) for part in parts},
-                np.array([fit.rounds for fit in done], np.float64).reshape(shape),
-                np.array([fit.cpu_seconds for fit in done]).reshape(shape),
-                baseline,
-                difference,
-            )
+        rounds, seconds = np.array(costs, np.float64).reshape(2, *shape)
+        values = {}
+        for part in PARTS:
+            if by_fit := [parts[part] for parts in scores if part in parts]:
+                rows = [getattr(fold, part) for fold in data.splits]
+                folds = np.repeat(np.arange(1, len(rows) + 1), list(map(len, rows)))
+                cube = np.concatenate(by_fit).reshape(*shape[:2], -1)
+                values[part] = QueryValues.of_scores(resolved, data.rows(*rows), folds, cube)
+        comparison = Comparison(
+            data.name, [*rankers], numbers, names, values, rounds, seconds, baseline, difference
         )
+        comparisons.append(comparison)
     return comparisons
-
-
-def _values(
-    data: Dataset, part: str, measures: Sequence[Measure], fits: Sequence[FitScores], n_rankers: int
-) -> QueryValues:
-    """Return the values of all fits, which are in the order of rankers, seeds and folds."""
-    rows = [getattr(fold, part) for fold in data.splits]
-    folds = np.repeat(np.arange(1, len(rows) + 1), list(map(len, rows)))
-    scores = np.concatenate([fit.scores[part] for fit in fits if part in fit.scores])
-    cube = scores.reshape(n_rankers, -1, len(folds))
-    return QueryValues.of_scores(measures, data.rows(*rows), folds, cube)
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -14,10 +15,16 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_choice
 from gbrank.common.on_use import needed
+from gbrank.common.table import Table
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
-from gbrank.evaluation.statistics import JudgedValues, compared, compared_with_judge, holm
-from gbrank.evaluation.summary import NOTE, Row, as_table, as_text
+from gbrank.evaluation.statistics import (
+    JudgedValues,
+    compared,
+    compared_with_judge,
+    holm,
+    power_sentence,
+)
 from gbrank.measures.judges import JUDGE, PEOPLE, of_y, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
@@ -25,8 +32,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Cube: TypeAlias = NDArray[np.float64]  # shape (n_rankers, n_seeds, n_queries)
+Columns: TypeAlias = tuple[tuple[str, str], ...]  # heads, and the numbers of a row below them
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
+NOTE = (
+    "p is corrected for the number of rankers (Holm), which intervals are not: one without 0 may\n"
+    "stand beside a large p."
+)
+MEANS = (
+    ("mean", "{mean:.4f}"),
+    ("95% interval", "{low:.4f} to {high:.4f}"),
+    ("seeds ±", "{seed_deviation:.4f}"),
+)
+COSTS = ("rounds", "{rounds:.0f}"), ("CPU s", "{cpu_seconds:.1f}")
+DIFFERENCES = (
+    ("difference", "{difference:+.4f}"),
+    ("95% interval", "{difference_low:+.4f} to {difference_high:+.4f}"),
+    ("p (random., Holm)", "{p_randomisation:.4f}"),
+    ("p (t, Holm)", "{p_t:.4f}"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +69,7 @@ class QueryValues:
         index = [places.setdefault(query, len(places)) for query in self.queries]
         cube = self.values[measure]
         total = np.zeros((*cube.shape[:2], len(places)))
-        np.add.at(total, (..., index), cube)
+        np.add.at(total, (..., index), cube)  # type: ignore[arg-type]
         return total / np.bincount(index)
 
     @classmethod
@@ -72,6 +96,38 @@ class QueryValues:
             values = {str(measure): cube(measure) for measure in measures}
         queries = documents.queries
         return cls(as_list(queries.ids), queries.one_each(folds, "folds"), values)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The value of one ranker by one measure, and its difference; NaN where there is no number."""
+
+    data: str
+    measure: str
+    ranker: str
+    n_queries: int  # that count
+    n_skipped: int  # as the measure is undefined there, such as without a relevant document
+    mean: float  # over the queries of all folds, of scores averaged over seeds
+    low: float  # the ends of its 95% bootstrap interval over queries
+    high: float
+    seed_deviation: float  # standard deviation, over seeds, of the mean over queries
+    difference: float  # of the mean from the baseline's
+    difference_low: float  # the ends of its 95% bootstrap interval over queries
+    difference_high: float
+    p_randomisation: float  # of paired tests of the difference
+    p_t: float
+    rounds: float  # mean number of rounds kept
+    cpu_seconds: float  # mean CPU seconds of a fit
+    # Of both p-values, for the number of rankers compared with the baseline; intervals have none.
+    p_correction: str = field(default="Holm", init=False)
+    smallest: float = math.nan  # difference that these queries tell: power 0.8, level 0.05
+    n_needed: float = math.nan  # queries that tell the difference that was asked for
+    n_worth: float = math.nan  # queries that people need not judge, thanks to the judge
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it is compared with the baseline."""
+        return not (math.isnan(self.p_randomisation) and math.isnan(self.p_t))
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,3 +323,56 @@ class Comparison:
     def _notes(self) -> list[str]:
         """Return what the tables need to be said of them."""
         return [NOTE] if len(self.rankers) > 1 else []
+
+
+def as_text(rows: Sequence[Row], asked: float) -> str:
+    """Return the rows of one measure in columns: means, and below them differences."""
+    title, *told = _sentences(rows, asked)
+    parts = [title, table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
+    if told:
+        compared = [row for row in rows if row.is_compared]
+        baseline = next(row.ranker for row in rows if not row.is_compared)
+        parts += [table_of(compared, DIFFERENCES, f"minus {baseline}").to_text(), *told]
+    return "\n".join(parts)
+
+
+def as_table(rows: Sequence[Row], asked: float) -> Table:
+    """Return the rows of one measure as one table."""
+    caption = ". ".join(_sentences(rows, asked))
+    return table_of(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", caption)
+
+
+def table_of(rows: Sequence[Row], columns: Columns, head: str, caption: str = "") -> Table:
+    """Return a table of the columns that have a number."""
+    cells = {column: [_cell(row, column) for row in rows] for column in columns}
+    kept = [column for column in columns if any(cells[column])]
+    names = [row.ranker for row in rows]
+    lines = list(zip(names, *(cells[column] for column in kept), strict=True))
+    return Table([head, *(name for name, _ in kept)], lines, caption=caption)
+
+
+def _cell(row: Row, column: tuple[str, str]) -> str:
+    """Return numbers as text; nothing for NaN."""
+    if column in DIFFERENCES and not row.is_compared:
+        return "baseline" if column is DIFFERENCES[0] else ""
+    text = column[1].format_map(vars(row))
+    return "" if "nan" in text else text
+
+
+def _sentences(rows: Sequence[Row], asked: float) -> list[str]:
+    """Return the title, and the sentence on the difference that the queries tell, if any is."""
+    first = rows[0]
+    counts = f"{first.n_queries} queries, {first.n_skipped} skipped"
+    if not math.isnan(first.n_worth):
+        counts = f"{first.n_queries} queries judged by people, {first.n_skipped} more by a judge"
+    title = f"{first.data}, {first.measure}: {counts}"
+    compared = [row for row in rows if row.is_compared]
+    if not compared:
+        return [title]
+    widest = max(compared, key=lambda row: row.smallest)
+    text = power_sentence(widest.n_queries, widest.smallest, widest.n_needed, asked)
+    if not math.isnan(widest.n_worth):
+        worth = min(row.n_worth for row in compared)
+        judge = f"as much as {worth:.1f} more queries judged by people" if worth > 0 else "nothing"
+        text += f"\nTo the differences, the judge is worth {judge}."
+    return [title, text]

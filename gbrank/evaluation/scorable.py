@@ -16,7 +16,7 @@ from gbrank.common.checks import check_scores, queries_needed, quoted
 from gbrank.common.on_use import needed
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
-from gbrank.data.queries import Queries, QueryWeights
+from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import StrPath, read_bytes
 from gbrank.datasets.trec import Run, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
@@ -115,9 +115,22 @@ def opened(source: Any, X: Any = None) -> Any:
     frame = None if X is None else as_frame(X, "X")
     if isinstance(source, str) and frame is not None and source in frame.columns:
         return frame[source].to_numpy()
-    if isinstance(source, str | os.PathLike):
-        return _read(Path(source))
-    return as_pretrained(source)
+    if not isinstance(source, str | os.PathLike):
+        return as_pretrained(source)
+    path = Path(source)
+    if path.is_dir():
+        return load_ranker(path)
+    if not path.exists():
+        raise ArgumentError("source", f"must be {KINDS}", quoted(os.fspath(path)))
+    content = read_bytes(path)
+    if content.startswith(CATBOOST):
+        catboost = needed("catboost")
+        try:
+            return catboost.CatBoost().load_model(os.fspath(path))
+        except catboost.CatBoostError as error:
+            raise ValueError(f"{path}: not a whole CatBoost model: {error}") from None
+    model = pretrained_of_file(path, content)
+    return Run(path, *parse_run(path, content)) if model is None else model
 
 
 def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
@@ -159,23 +172,6 @@ def own_columns(model: Any, X: Any) -> Any:
     return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
 
 
-def _read(path: Path) -> Any:
-    """Return the model or the run that a path holds, told by its content."""
-    if path.is_dir():
-        return load_ranker(path)
-    if not path.exists():
-        raise ArgumentError("source", f"must be {KINDS}", quoted(os.fspath(path)))
-    content = read_bytes(path)
-    if content.startswith(CATBOOST):
-        catboost = needed("catboost")
-        try:
-            return catboost.CatBoost().load_model(os.fspath(path))
-        except catboost.CatBoostError as error:
-            raise ValueError(f"{path}: not a whole CatBoost model: {error}") from None
-    model = pretrained_of_file(path, content)
-    return Run(path, *parse_run(path, content)) if model is None else model
-
-
 def read_judgements(qrels: StrPath, judged_by: Any) -> tuple[Vector, Any, Any, Vector | None]:
     """Return y, queries and documents of qrels, and labels of a judge's where these are a path.
 
@@ -206,18 +202,11 @@ class Scorer:
     measure: Measure
 
     def __call__(
-        self,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        query_weight: QueryWeights | None = None,
+        self, estimator: Any, X: Any, y: ArrayLike, qid: ArrayLike | None = None, **weights: Any
     ) -> float:
         """Return the mean over queries of the measure of an estimator's predictions."""
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
-        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         return self.measure(y, predicted(estimator, X, qid), qid=qid, **weights, X=X)
 
     def get_metadata_routing(self) -> MetadataRequest:

@@ -96,11 +96,11 @@ def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparison
     mean, error, freedom, worth = numbers.reshape(4, 2, -1)  # of values, and of differences
     margin = np.where(error == 0, 0.0, stats.t.ppf(0.975, freedom) * error)
     both = np.stack([mean, mean - margin, mean + margin], axis=1).reshape(6, -1)
-    unknown = np.full(len(people), np.nan)
-    tests = np.array([unknown, p_of_t(mean[1], error[1], freedom[1]), error[1], freedom[1]])
+    tests = np.full((5, len(people)), np.nan)
+    tests[1:] = p_of_t(mean[1], error[1], freedom[1]), error[1], freedom[1], worth[1]
     tests[:, reference] = np.nan
-    worth[1, reference] = worth[0, reference]
-    return Comparisons(Means(*both), *tests, worth[1])
+    tests[4, reference] = worth[0, reference]
+    return Comparisons(Means(*both), *tests)
 
 
 def interval(values: Matrix) -> tuple[Vector, Vector]:

@@ -13,8 +13,7 @@ from gbrank.common.describe import hash_of
 from gbrank.common.on_use import needed
 from gbrank.common.warnings import warn_user
 from gbrank.data.splitting import QueryKFold
-from gbrank.evaluation.dataset import Dataset
-from gbrank.evaluation.fits import fit_on_rows, scores_on
+from gbrank.evaluation.dataset import Dataset, fit_on_rows, scores_on
 from gbrank.fit.boosted_ranker import chosen_trees
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted
@@ -157,27 +156,25 @@ class _Search:
             del self.start["objective"]  # which goes with its sigma, or has no name
 
     def __call__(self, trial: Any) -> float:
-        """Return the value; a variant that is refused is a failed trial, the ranker ends all."""
-        params = self.start
+        """Return the mean over folds, which is reported fold by fold.
+
+        A variant that is refused is a failed trial, the ranker ends all.
+        """
+        params, values = self.start, list[float]()
         try:
             params = _suggested(trial, self.start)
-            return self.value(trial, params)
+            for fold in self.data.splits:
+                held_out = self.data.rows(fold.test)
+                scores = scores_on(self.trained(params, fold.train), held_out)
+                values.append(bind_to_rows(self.measure, held_out, 1).mean(scores))
+                trial.report(float(np.mean(values)), len(values))
+                if params != self.start and trial.should_prune():
+                    raise needed("optuna", "tune").TrialPruned
         except Exception as error:
             if params == self.start:
                 self.refusals.append(error)
                 trial.study.stop()
             raise
-
-    def value(self, trial: Any, params: dict[str, Any]) -> float:
-        """Return the mean over folds, which is reported fold by fold."""
-        values: list[float] = []
-        for fold in self.data.splits:
-            held_out = self.data.rows(fold.test)
-            scores = scores_on(self.trained(params, fold.train), held_out)
-            values.append(bind_to_rows(self.measure, held_out, 1).mean(scores))
-            trial.report(float(np.mean(values)), len(values))
-            if params != self.start and trial.should_prune():
-                raise needed("optuna", "tune").TrialPruned
         return float(np.mean(values))
 
     def trained(self, params: dict[str, Any], chosen: Positions) -> GBRanker:

@@ -15,9 +15,8 @@ from sklearn.isotonic import isotonic_regression
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_labels
 from gbrank.data.queries import Queries
-from gbrank.evaluation.comparison import Comparison
+from gbrank.evaluation.comparison import Comparison, Row
 from gbrank.evaluation.statistics import common_queries, compared
-from gbrank.evaluation.summary import Row
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.plots import style
 
