@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_labels, check_number, check_weights
 from gbrank.common.table import Table, Tabular
 from gbrank.data.documents import check_positions
@@ -38,12 +38,12 @@ class PlacesShown:
     """The places at which documents were shown: positions, each of its context if there are any."""
 
     names: list[Any]  # int, or tuple of int, the position first
-    index: NDArray[np.int64]  # of each row
-    first: NDArray[np.int64]  # of the same context
+    index: Positions  # of each row
+    first: Positions  # of the same context
     prior: Matrix  # covariance of their biases
 
 
-def merged(position: NDArray[np.float64]) -> NDArray[np.float64]:
+def merged(position: Matrix) -> Matrix:
     """Return positions, a column each; of too many, those far down as the first of their place."""
     if len(np.unique(position, axis=0)) <= MOST_PLACES:
         return position
@@ -51,7 +51,7 @@ def merged(position: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.column_stack([starts, position[:, 1:]])
 
 
-def places_of(position: NDArray[np.float64]) -> PlacesShown:
+def places_of(position: Matrix) -> PlacesShown:
     """Return the places of checked positions."""
     columns = position.reshape(len(position), -1)
     names, index = np.unique(merged(columns), axis=0, return_inverse=True)
@@ -241,9 +241,11 @@ def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Ve
             break
     spread, inverse = clicked - expected, np.linalg.inv(told + prior)
     robust = inverse @ ((spread.T @ spread).toarray() + prior) @ inverse
-    before, after, plain = (
-        _variances_from_first(first, one) for one in (places.prior, robust, inverse)
-    )
+    # Variances of differences from the first of the same context.
+    covariance = np.array([places.prior, robust, inverse])
+    variance = np.diagonal(covariance, axis1=1, axis2=2)
+    with_first = covariance[:, np.arange(len(first)), first]
+    before, after, plain = np.maximum(variance + variance[:, first] - 2 * with_first, 0)
     left = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
     share = np.clip((1 - left).round(9), 0, 1)
     np.maximum.at(share, first, share.copy())
@@ -253,13 +255,6 @@ def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Ve
 def _diagonal(values: Vector) -> Any:
     """Return a diagonal matrix; SciPy 1.11 has no `diags_array`."""
     return sp.dia_array((values[np.newaxis], 0), shape=(len(values), len(values)))
-
-
-def _variances_from_first(first: NDArray[np.int64], covariance: Matrix) -> Vector:
-    """Return the variances of differences from the first of the same context."""
-    variance = np.diag(covariance)
-    with_first = covariance[np.arange(len(first)), first]
-    return np.maximum(variance + variance[first] - 2 * with_first, 0)
 
 
 def clicks_to_labels(

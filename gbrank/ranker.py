@@ -17,7 +17,7 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_jobs, check_number, quoted, shortened
 from gbrank.common.interrupts import interrupts_held
-from gbrank.common.on_use import LoadedOnUse
+from gbrank.common.on_use import LoadedOnUse, ModuleOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Documents, Labels
 from gbrank.data.queries import QueryWeights
@@ -468,23 +468,11 @@ def opened_init(init: object) -> Any:
     raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
 
 
-def _linear_ranker() -> type[BaseRanker[Any]]:
-    from gbrank.linear.linear_ranker import LinearRanker
-
-    return LinearRanker
-
-
-def _perceptron() -> type[BaseRanker[Any]]:
-    from gbrank.linear.perceptron import SLAMPerceptron
-
-    return SLAMPerceptron
-
-
 # What a saved model may be of, by the name that it says.
 KINDS = LoadedOnUse[type[BaseRanker[Any]]](
     GBRanker=lambda: GBRanker,
-    LinearRanker=_linear_ranker,
-    SLAMPerceptron=_perceptron,
+    LinearRanker=lambda: ModuleOnUse("gbrank.linear.linear_ranker").LinearRanker,
+    SLAMPerceptron=lambda: ModuleOnUse("gbrank.linear.perceptron").SLAMPerceptron,
     PretrainedRanker=lambda: PretrainedRanker,
 )
 

@@ -17,22 +17,7 @@ from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
 from gbrank.common.grammar import changed_options, evaluate, format_options
 
-__all__ = [
-    "Schedule",
-    "Sigma",
-    "as_schedule",
-    "check_schedule",
-    "check_sigma",
-    "constant",
-    "cosine",
-    "geometric",
-    "join",
-    "linear",
-    "sigma_at",
-    "staircase",
-    "unit_of",
-    "weight_at",
-]
+__all__ = ["Schedule", "Sigma", "constant", "cosine", "geometric", "join", "linear", "staircase"]
 
 SMALLEST_SIGMA = 1e-300  # its inverse is finite
 TRIED = 10_000  # rounds, before the first one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -39,7 +39,16 @@ class Predictor:
     """
 
     def __init__(self, saved: Saved) -> None:
-        self._links = list(_links(saved))
+        self._links: list[Link] = []
+        schema: Schema | None = None
+        for part in chain_of(saved):
+            if part["schema"]:  # a booster alone has that of the model before
+                schema = Schema.restored(part["schema"])
+            if "booster" in part:
+                score = partial(model_of(part, n_jobs=1).predict, n_jobs=1)
+            else:
+                score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
+            self._links.append(Link(schema, score))
 
     def predict(self, X: Any) -> Vector:
         """Return the score of each document; higher ranks earlier within its list.
@@ -123,18 +132,3 @@ def _features(schema: Schema, X: Any) -> Features:
     if isinstance(X, list) and X and isinstance(X[0], Mapping):
         return schema.of_rows(X)
     return schema.transform(X)
-
-
-def _links(saved: Saved) -> Iterator[Link]:
-    """Yield a ranker, its `init`, the init of that, and so on."""
-    schema: Schema | None = None
-    for part in chain_of(saved):
-        if part["schema"]:  # a booster alone has that of the model before
-            schema = Schema.restored(part["schema"])
-        assert schema is not None
-        if "booster" in part:
-            model = model_of(part, n_jobs=1)
-            score: Callable[[Features], Vector] = partial(model.predict, n_jobs=1)
-        else:
-            score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
-        yield Link(schema, score)
