@@ -84,15 +84,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        _flush_or_discard()
-        return BROKEN_PIPE
     except OSError as error:
         _flush_or_discard()
+        if isinstance(error, BrokenPipeError):
+            return BROKEN_PIPE
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
     except ArgumentError as error:
-        message = error.message((FLAGS | flags).get(error.argument, error.argument))
-        reason = f"{message}{_options(error.hint, flags)}"
+        name = (FLAGS | flags).get(error.argument, error.argument)
+        reason = f"{error.message(name)}{_options(error.hint, flags)}"
     except (ImportError, MemoryError, RecursionError, TypeError, ValueError) as error:
         reason = str(error)
     else:

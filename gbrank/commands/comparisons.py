@@ -15,10 +15,9 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, refuse_twice, unknown_name
 from gbrank.common.files import replace_file, replaced
-from gbrank.common.on_use import needed
 from gbrank.data.queries import Queries
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import Comparison, Dataset, compare_rankers, cross_validate_rankers
+from gbrank.evaluation import Comparison, Dataset, compare_rankers
 from gbrank.evaluation.comparison import COSTS, DIFFERENCES, MEANS, PARTS, table_of
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.ranker import GBRanker
@@ -46,7 +45,7 @@ def compare(
     picture: NewPicture | None = None,
     seconds_picture: NewPicture | None = None,
     jobs: int | None = None,
-    reader: Reader,
+    reader: Annotated[Reader, "labels"],
 ) -> None:
     r"""Train every ranker on every fold of every data set, and compare them on the test queries.
 
@@ -106,7 +105,7 @@ def compare(
         raise ArgumentError("valid", "and --test must be given together", "one of them")
     if test is not None and time is not None:
         raise ArgumentError("time", "must not be given with --test", time)
-    others = [path for path in (valid, test) if path is not None]
+    others = [*filter(None, (valid, test))]
     names = rankers if len(data) == 1 else ()
     parts = [_read(reader, [file, *others], names, time) for file in data]
     columns = parts[0][1] if parts else {}
@@ -122,12 +121,17 @@ def compare(
     )
     print("\n\n".join(comparison.table() for comparison in comparisons))
     if json is not None:
-        contents = [comparison.to_json() for comparison in comparisons]
-        rows = {part: [row for content in contents for row in content[part]] for part in PARTS}
-        replace_file(Path(json), dumps(contents[0] | rows, indent=1, allow_nan=False).encode())
+        replace_file(Path(json), _numbers(comparisons).encode())
     for path, name in ((picture, "comparison_grid"), (seconds_picture, "quality_by_seconds")):
         if path is not None:
             draw(name, comparisons, path)
+
+
+def _numbers(comparisons: Sequence[Comparison]) -> str:
+    """Return the numbers of all data sets as JSON."""
+    contents = [comparison.to_json() for comparison in comparisons]
+    rows = {part: [row for content in contents for row in content[part]] for part in PARTS}
+    return dumps(contents[0] | rows, indent=1, allow_nan=False)
 
 
 def draw(name: str, comparisons: Sequence[Comparison], path: str) -> None:
@@ -206,7 +210,7 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
     X, y, qid = make_cubic(queries, random_state=seed)
     n_train = queries * 2 // 3
     fold = np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train)
-    y = with_noise(y, fold[0], seed)
+    data = Dataset("cubic", X, with_noise(y, fold[0], seed), qid, folds=[fold])
     print(
         f"Data: {queries} queries of 50 documents, 50 features, labels 0 to 4 "
         f"(make_cubic, seed {seed}):\n"
@@ -215,22 +219,9 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
         "Rankers as they come, without a parameter but the seed and one thread.\n",
         flush=True,
     )
-    comparison = cross_validate_rankers(
-        {
-            "GBRanker": GBRanker(),
-            "LGBMRanker": needed("lightgbm").LGBMRanker(verbose=-1),
-            "XGBRanker": needed("xgboost").XGBRanker(),
-        },
-        X,
-        y,
-        qid,
-        folds=[fold],
-        name="cubic",
-        seeds=[seed],
-        measures=MEASURES,
-        baseline=BASELINE,
-        n_jobs=1,
-        progress=sys.stderr.isatty(),
+    rankers = {BASELINE: "lightgbm", "GBRanker": GBRanker(), "XGBRanker": "xgboost"}
+    (comparison,) = compare_rankers(
+        rankers, [data], seeds=[seed], measures=MEASURES, n_jobs=1, progress=sys.stderr.isatty()
     )
     columns = MEANS[0], *DIFFERENCES[:3], COSTS[1]
     for rows in comparison.blocks():

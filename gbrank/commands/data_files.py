@@ -41,6 +41,8 @@ class Reader:
         Column of labels of tables.
     qid : str
         Column of queries of tables.
+    labels : sequence of str
+        Columns of tables that are other labels: "ndcg@10[COLUMN]".
     drop : sequence of str
         Columns of tables that are no features.
     features : sequence of str
@@ -59,6 +61,7 @@ class Reader:
 
     label: ColumnName = "label"
     qid: ColumnName = "qid"
+    labels: Sequence[ColumnName] = ()
     drop: Sequence[ColumnName] = ()
     features: Sequence[ColumnName] = ()
     categorical_feature: Sequence[ColumnName] = ()
@@ -68,17 +71,12 @@ class Reader:
     n_features: int | None = None
 
     def read(
-        self,
-        path: str,
-        schema: Schema | None = None,
-        *,
-        labels: Sequence[str] = (),
-        keep: Collection[str] = (),
+        self, path: str, schema: Schema | None = None, keep: Collection[str] = ()
     ) -> tuple[Documents, Mask]:
         """Return labelled documents in a file, and the mask of those that are judged.
 
-        Columns of tables are features, but for `labels`, which are other labels: with --features,
-        these alone, and the columns to `keep` and --docid, which is text.
+        Columns of tables are features, but for --labels: with --features, these alone, and the
+        columns to `keep` and --docid, which is text.
         """
         if self._is_table(path, schema):
             codes, texts = {self.qid, *self.categorical_feature}, {self.docid}
@@ -86,25 +84,29 @@ class Reader:
                 texts, codes = texts.union(schema.texts), codes.difference(schema.names or ())
             table = read_table(path, texts.__contains__, codes)
             with found_in(f"{path}: "):
-                others = {self.label, self.qid, self.docid, *labels, *keep}
+                others = {self.label, self.qid, self.docid, *self.labels, *keep}
                 drop = self._dropped([*table], others)
                 X, y, qid, mask = split_and_mask(table, self.label, self.qid, drop, self.unjudged)
         else:
-            letor = self._letor(path, schema)
-            y, mask = self._judged(letor)
-            X, qid = self._features(letor), letor.queries()[mask]
-            X = X if mask.all() else X[mask]
-        return Documents.checked(X, y, Queries.from_qid(qid), labels=labels or None), mask
+            letor, X = self._letor(path, schema)
+            refuse = self.unjudged == "refuse"
+            wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
+            if wrong.any():
+                hint = " (--unjudged says what to do with -1)" if refuse else ""
+                letor.refuse_label(int(np.argmax(wrong)), hint)
+            y, mask = judged(letor.labels, self.unjudged)
+            X, qid = X if mask.all() else X[mask], letor.queries()[mask]
+        return Documents.checked(X, y, Queries.from_qid(qid), labels=self.labels or None), mask
 
     def read_to_score(
         self, path: str, schema: Schema, comments: bool
     ) -> tuple[Any, Any, dict[str, Any], list[str]]:
         """Return features, queries, the columns that are none, and the comments of LETOR files."""
         if not self._is_table(path, schema):
-            letor = self._letor(path, schema)
+            letor, X = self._letor(path, schema)
             texts = letor.comments() if comments else []  # else they may hold any bytes
             qid: Any = letor.queries()
-            return self._features(letor), qid, {"qid": qid}, texts
+            return X, qid, {"qid": qid}, texts
         features = schema.names or []
         numbers = {*features, self.label} - {*schema.texts}
         table = read_table(path, lambda name: name not in numbers)
@@ -135,34 +137,19 @@ class Reader:
         known = {*others, *self.features}
         return [name for name in names if name not in known] if self.features else self.drop
 
-    def _letor(self, path: str, schema: Schema | None) -> Letor:
-        """Return a LETOR file; one for a model must have features."""
+    def _letor(self, path: str, schema: Schema | None) -> tuple[Letor, Any]:
+        """Return a LETOR file, and its features, called by their numbers; a model needs some."""
         n_features = self.n_features if schema is None else schema.n_features
         letor = Letor(STDIN if path == "-" else path, n_features)
         if schema is not None and not letor.features(sparse=True).nnz:
             raise ValueError(f"{path}: expected a feature, <index>:<value>, got none")
-        return letor
-
-    def _judged(self, letor: Letor) -> tuple[Vector, Mask]:
-        """Return the labels of a LETOR file, and the mask of the documents that have one."""
-        refuse = self.unjudged == "refuse"
-        wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
-        if wrong.any():
-            hint = " (--unjudged says what to do with -1)" if refuse else ""
-            letor.refuse_label(int(np.argmax(wrong)), hint)
-        return judged(letor.labels, self.unjudged)
-
-    def _features(self, letor: Letor) -> Any:
-        """Return the features, which are called by their numbers in the file."""
         X: Any = letor.features(self.sparse)
-        return LetorMatrix(X) if self.sparse else X.view(LetorArray)
+        return letor, LetorMatrix(X) if self.sparse else X.view(LetorArray)
 
 
 TrainingFiles: TypeAlias = Annotated[Reader, "docid"]
-LabelledFiles: TypeAlias = Annotated[Reader, "features", "categorical_feature", "n_features"]
-FilesToScore: TypeAlias = Annotated[
-    Reader, "drop", "features", "categorical_feature", "unjudged", "n_features"
-]
+Labelled: TypeAlias = Annotated[Reader, "labels", "features", "categorical_feature", "n_features"]
+FilesToScore: TypeAlias = Annotated[Labelled, "drop", "unjudged"]
 
 
 def read_parts(
@@ -241,9 +228,11 @@ def read_table(
         raise ValueError(f"{path}: {error}") from None
 
 
-def write_table(path: str, columns: Mapping[str, Any]) -> None:
-    """Write a table to a file, in the format of its name."""
-    frame = needed("pandas", "tables").DataFrame(dict(columns))
+def write_table(path: str, source: str, columns: Mapping[str, Any], scores: Vector) -> None:
+    """Write the columns of a file, and scores, as a table in the format of its name."""
+    if SCORE in columns:
+        raise ValueError(f"{source} must not have a column {SCORE!r} of its own.")
+    frame = needed("pandas", "tables").DataFrame({**columns, SCORE: scores})
     with written(path) as file:
         if (separator := _separator(path)) is None:
             frame.to_parquet(file, index=False)

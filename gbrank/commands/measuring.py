@@ -5,20 +5,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from gbrank.commands.data_files import (
-    SCORE,
-    FilesToScore,
-    LabelledFiles,
-    Reader,
-    is_table,
-    read_numbers,
-    write_table,
-)
+from gbrank.commands.data_files import FilesToScore, Labelled, is_table, read_numbers, write_table
 from gbrank.commands.models import load, print_json
 from gbrank.commands.options import File, FileOrFolder, Folder, NewFile
 from gbrank.common.argument_error import ArgumentError
@@ -90,9 +83,7 @@ def predict(
             names = columns[reader.docid]
         lines = run_lines(scores, qid, list(names), run_name)
     elif is_table(output):
-        if SCORE in columns:
-            raise ValueError(f"{file} must not have a column {SCORE!r} of its own.")
-        return write_table(output, {**columns, SCORE: scores})
+        return write_table(output, file, columns, scores)
     stream = sys.stdout.buffer  # in UTF-8, as files are
     with nullcontext(stream) if output == "-" else written(output) as target:
         target.writelines(f"{line}\n".encode() for line in lines)
@@ -116,7 +107,7 @@ def evaluate(
     metric: Sequence[Annotated[str, "MEASURE"]] = USUAL,
     per_query: bool = False,
     json: bool = False,
-    reader: Annotated[LabelledFiles, "docid"],
+    reader: Annotated[Labelled, "docid"],
 ) -> None:
     """Print lines "MEASURE QID VALUE" as trec_eval does; the query "all" is the mean over queries.
 
@@ -163,15 +154,14 @@ def evaluate(
         judgements = {"judged": judged.astype(np.float64)}
         data = Documents(None, y, Queries.from_qid(qid), labels=judgements)
     else:
-        labels = sorted({each.label for each in measures.values() if each.label is not None})
-        data, values = _judged(reader, file, labels, model, scores)
+        labels = {each.label for each in measures.values() if each.label is not None}
+        data, values = _judged(replace(reader, labels=tuple(sorted(labels))), file, model, scores)
         repeats = count_repeated_rows(data.X, data.queries.index, data.y)
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
         bound = bind_to_rows(measure, data)
         by_query = bound.per_query(values)
-        n_counted = int(np.isfinite(by_query).sum())
-        results[name] = {"mean": bound.mean(values), "n_queries": n_counted}
+        results[name] = {"mean": bound.mean(values), "n_queries": int(np.isfinite(by_query).sum())}
         if per_query:
             ids = map(str, data.queries.ids.tolist())
             results[name]["per_query"] = dict(zip(ids, by_query.tolist(), strict=True))
@@ -188,11 +178,11 @@ def evaluate(
 
 
 def _judged(
-    reader: Reader, file: str, labels: Sequence[str], model: str | None, scores: str | None
+    reader: Labelled, file: str, model: str | None, scores: str | None
 ) -> tuple[Documents, Any]:
     """Return the documents in a file, and their scores."""
     ranker: Any = None if model is None else load(model)
-    data, mask = reader.read(file, getattr(ranker, "_schema", None), labels=labels)
+    data, mask = reader.read(file, getattr(ranker, "_schema", None))
     if scores is not None:
         return data, read_numbers(scores, "scores", mask)
     if not Path(str(model)).is_file():

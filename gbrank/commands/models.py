@@ -8,7 +8,7 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from gbrank.commands.data_files import ColumnName, LabelledFiles
+from gbrank.commands.data_files import ColumnName, Labelled
 from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, printable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.table import cell_text
@@ -16,6 +16,7 @@ from gbrank.common.table import cell_text
 Document: TypeAlias = Annotated[str, "DOCUMENT"]
 
 LARGEST = 10  # features that are printed
+CHOSEN = ("learning_rate", "colsample", "extra_trees")  # by a fit, where they are not set
 
 
 def load(path: str) -> Any:
@@ -24,20 +25,9 @@ def load(path: str) -> Any:
         from gbrank.evaluation.scorable import opened  # needs all boosters
 
         return opened(path)
-    from gbrank.ranker import load_ranker  # not loaded by all commands
+    from gbrank.ranker import load_ranker
 
     return load_ranker(path)
-
-
-def load_trees(path: str) -> Any:
-    """Return the GBRanker in a folder."""
-    from gbrank.ranker import GBRanker  # not loaded by all commands
-
-    ranker = load(path)
-    if not isinstance(ranker, GBRanker):
-        kind = type(ranker).__name__
-        raise ArgumentError("model", "must hold a GBRanker", f"{path} with a {kind}")
-    return ranker
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -66,16 +56,15 @@ def info(*, model: Folder, json: bool = False) -> None:
     gbrank info --model my-ranker --json
     """
     from gbrank.fit.storage import FILE, read_saved
+    from gbrank.ranker import GBRanker
 
-    ranker, saved = load_trees(model), read_saved(model)
+    ranker, saved = GBRanker.load(model), read_saved(model)
     curves = ranker.evals_result_.get("valid_0", {})
     saved_on = date.fromtimestamp(Path(model, FILE).stat().st_mtime)
     facts: dict[str, Any] = {
         **{name: saved[name] for name in ("gbrank", "format", "booster")},
         "rounds": ranker.best_iteration_,
-        "learning_rate": ranker.learning_rate_,
-        "colsample": ranker.colsample_,
-        "extra_trees": ranker.extra_trees_,
+        **{name: getattr(ranker, f"{name}_") for name in CHOSEN},
         "saved": f"{saved_on}",
         "versions": {name: version(name) for name in ("numpy", ranker.booster)},
         "features": ranker._schema.n_features,
@@ -118,7 +107,7 @@ def explain(
     document: Document | None = None,
     pair: tuple[Document, Document] | None = None,
     html: NewFile | None = None,
-    reader: LabelledFiles,
+    reader: Labelled,
 ) -> None:
     """Explain why a document of a query is ranked high or low, or why one is above another.
 
@@ -155,10 +144,11 @@ def explain(
     from gbrank import plots  # imports Matplotlib
     from gbrank.plots.report import page
     from gbrank.plots.report.report_data import column_of
+    from gbrank.ranker import GBRanker
 
     if (document is None) == (pair is None):
         raise ArgumentError("document", "or --pair must be given, and only one of them")
-    ranker = load_trees(model)
+    ranker = GBRanker.load(model)
     data, _ = reader.read(file, ranker._schema)
     names = None if reader.docid is None else column_of(data.X, reader.docid, "docid")
     documents: list[Any] = [document] if pair is None else list(pair)
@@ -191,7 +181,7 @@ def report(
     train: File | None = None,
     by: Sequence[ColumnName] = (),
     metric: Sequence[Annotated[str, "MEASURE"]] | None = None,
-    reader: LabelledFiles,
+    reader: Labelled,
 ) -> None:
     """Write a page on what a model is worth, what it learned, and where it fails.
 
@@ -234,9 +224,8 @@ def report(
         raise ArgumentError("against", "must be another model than --model", against)
     people, ranker = reader.label, load(model)
     schema = getattr(ranker, "_schema", None)
-    judge = reader if judged_by is None else replace(reader, label=judged_by)
-    labels = [] if judged_by is None else [people]
-    data, _ = judge.read(file, schema, labels=labels)
+    judge = reader if judged_by is None else replace(reader, label=judged_by, labels=[people])
+    data, _ = judge.read(file, schema)
     training = None
     if train is not None:  # drift is of features alone
         training = replace(reader, unjudged="irrelevant", docid=None).read(train, schema)[0].X
@@ -299,6 +288,7 @@ def export(
     """
     from gbrank.datasets.text_files import read_bytes, read_lines
     from gbrank.export import export_model
+    from gbrank.ranker import GBRanker
 
     content = None
     if extractors is not None:
@@ -307,7 +297,7 @@ def export(
         except ValueError as error:
             raise ArgumentError("extractors", "must be JSON", f"{extractors}: {error}") from None
     export_model(
-        load_trees(model),
+        GBRanker.load(model),
         output,
         format,
         feature_names=None if features is None else read_lines(features),

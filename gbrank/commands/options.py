@@ -36,6 +36,7 @@ FLAGS = {  # of parameters, also of what commands call, whose options have other
 NAMES = {"Metric": str, "Objective": str, "Callable": Callable, "Sequence": Sequence, "Any": Any}
 METAVARS = {str: "TEXT", int: "N", float: "X"}
 PLUGIN = "Module or .py file that registers objectives or measures"
+INPUTS, OUTPUTS = ("FILE", "FOLDER", "PATH", "MODULE"), ("NEW-FILE", "NEW-FOLDER", "PICTURE")
 WIDTH, INDENT = 100, 37  # of help: of a line, and of the texts of options
 
 
@@ -176,31 +177,6 @@ def printable(path: str) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def check_new_folder(path: str, option: str) -> None:
-    """Refuse a folder that is not on this disk, or is a file."""
-    refuse_remote(path, option)
-    if os.path.isfile(path):
-        raise ArgumentError(option, "must be a folder", f"the file {path}")
-
-
-def check_picture(path: str, option: str) -> None:
-    """Refuse a picture of a kind that is not known."""
-    from matplotlib.backend_bases import FigureCanvasBase  # takes a good part of a second
-
-    check_folder(path, option)
-    kinds = FigureCanvasBase.get_supported_filetypes()
-    if Path(path).suffix[1:].lower() not in kinds:
-        raise ArgumentError(option, f"must end in one of {', '.join(sorted(kinds))}", path)
-
-
-INPUTS = ("FILE", "FOLDER", "PATH", "MODULE")
-OUTPUTS: dict[str, Callable[[str, str], None]] = {
-    "NEW-FILE": check_folder,
-    "NEW-FOLDER": check_new_folder,
-    "PICTURE": check_picture,
-}
-
-
 def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -> None:
     """Refuse, before hours of work, a path to write to that is read or that cannot be written."""
     paths = [(option, values[option.dest]) for option in options if option.dest in values]
@@ -215,16 +191,31 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
             if source := next((source for source in inputs if _is_in(path, source)), None):
                 demand = "must be no file that is read, and in no folder that is read"
                 raise ArgumentError(option.dest, demand, f"{path}, where {source} is read")
-            OUTPUTS[str(option.metavar)](path, option.option_strings[0])
+            flag = option.option_strings[0]
+            _check_output(str(option.metavar), path, flag)
             if option.metavar != "NEW-FOLDER":
-                other = files.setdefault(os.path.realpath(path), option.option_strings[0])
-                if other != option.option_strings[0]:
-                    raise ArgumentError(option.dest, f"must be another file than {other}", path)
+                other = files.setdefault(os.path.realpath(path), flag)
+                if other != flag:
+                    raise ArgumentError(flag, f"must be another file than {other}", path)
 
 
 def _is_in(path: str, source: str) -> bool:
-    """Return whether a path is a file or folder, by whatever links, or in it."""
-    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
-        return True
-    target, folder = Path(path).resolve(), Path(source).resolve()
-    return target == folder or folder in target.parents
+    """Return whether a path is a file or folder that exists, by whatever links, or in it."""
+    places = Path(path).resolve(), *Path(path).resolve().parents
+    return os.path.exists(source) and any(p.exists() and p.samefile(source) for p in places)
+
+
+def _check_output(kind: str, path: str, flag: str) -> None:
+    """Refuse what is not on this disk, is of the other kind, or a picture of an unknown kind."""
+    if kind == "NEW-FOLDER":
+        refuse_remote(path, flag)
+        if os.path.isfile(path):
+            raise ArgumentError(flag, "must be a folder", f"the file {path}")
+        return
+    check_folder(path, flag)
+    if kind == "PICTURE":
+        from matplotlib.backend_bases import FigureCanvasBase  # takes a good part of a second
+
+        kinds = FigureCanvasBase.get_supported_filetypes()
+        if Path(path).suffix[1:].lower() not in kinds:
+            raise ArgumentError(flag, f"must end in one of {', '.join(sorted(kinds))}", path)

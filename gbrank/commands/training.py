@@ -1,14 +1,12 @@
 """Training from a shell."""
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 
-from gbrank.commands.data_files import ColumnName, TrainingFiles, is_table, read_numbers, read_parts
-from gbrank.commands.models import load_trees
+from gbrank.commands.data_files import TrainingFiles, is_table, read_numbers, read_parts
 from gbrank.commands.options import File, NewFile, NewFolder
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.on_use import needed
@@ -23,7 +21,6 @@ def train(
     *,
     model: NewFolder,
     eval_set: File | None = None,
-    labels: Sequence[ColumnName] = (),
     position: File | None = None,
     checkpoint: NewFolder | None = None,
     checkpoint_rounds: int = 50,
@@ -47,8 +44,6 @@ def train(
         Folder where the model goes.
     eval_set : path
         Validation data.
-    labels : sequence of str
-        Columns of tables that are other labels: "ndcg@10[COLUMN]".
     position : path
         Where each document was shown, from 1, if labels are clicks.
     checkpoint : path
@@ -77,14 +72,14 @@ def train(
     """
     if refit and (eval_set or checkpoint or repr(ranker) != repr(GBRanker(init=ranker.init))):
         raise ArgumentError("refit", "must be given with --init and no other option of training")
-    start = load_trees(str(ranker.init)) if refit else None
-    data, mask = reader.read(file, None if start is None else start._schema, labels=labels)
+    start = GBRanker.load(str(ranker.init)) if refit else None
+    data, mask = reader.read(file, None if start is None else start._schema)
     if position is not None:
         data = replace(data, position=read_numbers(position, "position", mask))
     sets = list[Documents]()
     if eval_set is not None:
         schema = Schema.learn(data.X, reader.categorical_feature)
-        sets = [reader.read(eval_set, schema, labels=labels)[0]]
+        sets = [reader.read(eval_set, schema)[0]]
     if start is not None:
         start.refit(**data.arguments()).save(model)
         print(f"model: {model}")
@@ -116,7 +111,7 @@ def tune(
     valid: File | None = None,
     storage: NewFile | None = None,
     quiet: bool = False,
-    reader: TrainingFiles,
+    reader: Annotated[TrainingFiles, "labels"],
     ranker: Annotated[GBRanker, "verbose", "init"],
 ) -> None:
     """Find the best ranker in some minutes, and write it to a folder.
@@ -194,10 +189,8 @@ def _stored_study(optuna: Any, storage: str) -> Any:
 
 def _changes(ranker: GBRanker, file: str) -> dict[str, Any]:
     """Return the parameters that the command line sets: a seed, and the baseline by its name."""
-    changes: dict[str, Any] = {}
-    if ranker.random_state is None:
-        changes["random_state"] = 0
-    if ranker.baseline is not None:
-        number = isinstance(ranker.baseline, int) and not is_table(file)
-        changes["baseline"] = f"f{ranker.baseline}" if number else str(ranker.baseline)
-    return changes
+    baseline, seed = ranker.baseline, ranker.random_state
+    if baseline is not None:
+        number = isinstance(baseline, int) and not is_table(file)
+        baseline = f"f{baseline}" if number else str(baseline)
+    return {"random_state": 0 if seed is None else seed, "baseline": baseline}

@@ -14,7 +14,8 @@ from gbrank.common.arrays import Vector, one_column
 from gbrank.common.plain import plain
 
 LARGEST_FLOAT = sys.float_info.max
-LARGEST_INTEGER = 2**63 - 1  # of compiled code
+INTEGERS = "an integer", int, 2**63 - 1  # the largest one of compiled code
+NUMBERS = "a number", int | float, LARGEST_FLOAT
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists
 MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
@@ -130,17 +131,16 @@ def check_number(
     if value is None and optional:
         return None
     number = plain(value)
-    types, largest = (int, LARGEST_INTEGER) if integer else (int | float, LARGEST_FLOAT)
+    kind, types, largest = INTEGERS if integer else NUMBERS
     of_type = isinstance(number, types) and not isinstance(number, bool)
     excluded = [low] * open_low + [high] * open_high
     if of_type and low <= number <= high and number not in excluded and abs(number) <= largest:
         return int(number) if integer else float(number)
     least = [f"{'above' if open_low else 'of at least'} {low}"] if low > -np.inf else []
     most = [f"{'below' if open_high else 'at most'} {high}"] if high < np.inf else []
-    kind = "an integer" if integer else "a number"
-    demand = f"must be {kind} {' and '.join(least + most)}".rstrip()
+    demand = f"must be {kind} {' and '.join(least + most)}".rstrip() + " or None" * optional
     error = ArgumentError if of_type else ArgumentTypeError
-    raise error(name, demand + (" or None" if optional else ""), quoted(value))
+    raise error(name, demand, quoted(value))
 
 
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:

@@ -20,15 +20,17 @@ def Parameter(default: object, check: Callable[..., Any], **options: Any) -> Any
 
 
 def Integer(default: int | None, low: float = -np.inf, high: float = np.inf) -> Any:
-    """Declare a field of integers from `low` to `high`; None is one if it is the default."""
-    bounds = {"low": low, "high": high, "optional": default is None}
-    return Parameter(default, check_number, integer=True, **bounds)
+    """Declare a field of integers, as `Real` does of numbers."""
+    return Real(default, low, high, integer=True)
 
 
-def Real(default: float | None, low: float = -np.inf, high: float = np.inf, **is_open: bool) -> Any:
-    """Declare a field of numbers, as `Integer` does; `open_low` and `open_high` exclude a bound."""
-    bounds = {"low": low, "high": high, "optional": default is None}
-    return Parameter(default, check_number, **bounds, **is_open)
+def Real(default: float | None, low: float = -np.inf, high: float = np.inf, **options: bool) -> Any:
+    """Declare a field of numbers in bounds, with options of `check_number`.
+
+    None is one of them if it is the default.
+    """
+    optional = default is None
+    return Parameter(default, check_number, low=low, high=high, optional=optional, **options)
 
 
 def Choice(default: object, choices: Iterable[object]) -> Any:

@@ -35,10 +35,8 @@ def changed_options(value: Any) -> dict[str, Any]:
 
 def format_options(options: Mapping[str, Any]) -> str:
     """Return options as ``(name=value,...)``, without spaces, or nothing if there are none."""
-    if not options:
-        return ""
     text = ",".join(f"{name}={value!r}" for name, value in options.items())
-    return f"({text})".replace(", ", ",")
+    return f"({text})".replace(", ", ",") if options else ""
 
 
 class Call(NamedTuple):

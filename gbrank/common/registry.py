@@ -122,7 +122,14 @@ class Registry(dict[str, Any], Generic[R]):
         known = self.known()
         call = Call(text) if text in known else parse(text)
         if call.name not in known:
-            raise self._unknown(text, call.name)
+            asked = text.lower()
+            if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", asked)):  # ndcg10
+                asked = with_k
+            meant, near = self._meant(asked), nearest(parse(asked).name, known)
+            if meant is None and near is not None:
+                meant = repr(near + asked[len(parse(asked).name) :])
+            names = [name for entry in self.facts() for name in (entry.usage, *entry.aliases)]
+            raise unknown_name(self.kind, call.name, names, meant)
         item = known[call.name]
         options = parse_options(call.options, text, self._functions)
         accepted = [field.name for field in fields(item)] if isinstance(item, type) else []
@@ -130,18 +137,6 @@ class Registry(dict[str, Any], Generic[R]):
             if option not in accepted:
                 raise unknown_name(f"option of {self.kind} {call.name}", option, accepted)
         return item, call, options
-
-    def _unknown(self, text: str, name: str) -> ValueError:
-        """Return the error for an unknown name, which says what may be meant."""
-        asked = text.lower()
-        if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", asked)):  # ndcg10
-            asked = with_k
-        meant, near = self._meant(asked), nearest(parse(asked).name, self.known())
-        if meant is None and near is not None:
-            meant = repr(near + asked[len(parse(asked).name) :])
-        entries = self.facts()
-        names = [name for entry in entries for name in (entry.usage, *entry.aliases)]
-        return unknown_name(self.kind, name, names, meant)
 
 
 def first_line(documented: object) -> str:

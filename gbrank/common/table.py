@@ -120,16 +120,11 @@ def cell_text(value: object) -> str:
 def number_names(values: Sequence[float]) -> list[str]:
     """Return what numbers are called; those that differ are called differently.
 
-    Whole and large ones are written in full, others with six digits, or as many as it takes.
+    Whole and large ones are written in full, others with six digits, if these tell them apart.
     """
-    names: list[str] = []
-    for digits in range(6, 18):
-        names = [
-            str(value).removesuffix(".0")
-            if abs(value) >= 1e5 or value == round(value)
-            else f"{value:.{digits}g}"
-            for value in values
-        ]
-        if len(set(names)) == len(set(values)):
-            break
-    return names
+    full = [str(value).removesuffix(".0") for value in values]
+    short = [
+        name if abs(value) >= 1e5 or value == round(value) else f"{value:.6g}"
+        for name, value in zip(full, values, strict=True)
+    ]
+    return short if len(set(short)) == len(set(values)) else full

@@ -69,9 +69,9 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "letor.txt.gz": lambda path: write_letor(path, RANDOM, np.ones(N), QID),
     "run.txt": lambda path: write_run(path, np.arange(N), QID, NAMES),
     "qrels.txt": lambda path: write_qrels(path, np.ones(N), QID, NAMES),
-    "table.csv": lambda path: write_table(str(path), {"name": NAMES}),
-    "table.tsv.gz": lambda path: write_table(str(path), {"name": RANDOM[:, 0]}),
-    "table.parquet": lambda path: write_table(str(path), {"name": NAMES}),
+    "table.csv": lambda path: write_table(str(path), "t", {"name": NAMES}, np.ones(N)),
+    "table.tsv.gz": lambda path: write_table(str(path), "t", {"name": NAMES}, RANDOM[:, 0]),
+    "table.parquet": lambda path: write_table(str(path), "t", {"name": NAMES}, np.ones(N)),
 }
 writer = pytest.mark.parametrize("name", WRITERS)
 
