@@ -166,7 +166,7 @@ def explain(
     caption = f"What features add to the gap: to the right, in favour of {why.names[0]}."
     table = why._table()
     table = replace(table, words=range(len(table.head) - 1))
-    blocks = [why.in_words(), page.picture(draw, caption), table]
+    blocks: list[page.Block] = [why.in_words(), page.picture(draw, caption), table]
     sections = [page.Section("reasons", str(why), blocks)]
     page.write_page(html, "Why this order", f"Query {query}", sections)
 
