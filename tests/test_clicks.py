@@ -148,6 +148,7 @@ def test_a_prior_that_is_fitted_shrinks_by_hand() -> None:
     assert_allclose(found["weight"], expected / (expected + 1 / variance))
 
 
+@pytest.mark.slow
 def test_many_positions_share_places_far_down() -> None:
     """A log of deep scrolling, of some thousands, takes no minute; up to 500 are told apart."""
     for n, wanted in ((500, [*range(1, 501)]), (3000, None)):

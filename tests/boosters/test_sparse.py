@@ -24,6 +24,7 @@ def sparse(n: int, width: int, entries: int) -> tuple[Any, Any, Any]:
     return X, y.astype(float), np.repeat(np.arange(n // 20), 20)
 
 
+@pytest.mark.slow
 @boosters
 def test_memory(booster: str) -> None:
     """Training, scoring, importances and shares take a part of what an array would."""
@@ -47,7 +48,11 @@ def test_memory(booster: str) -> None:
 @boosters
 @pytest.mark.parametrize(
     ("n", "width", "params"),
-    [(6000, 300, {}), (2000, 30, {"max_bin": 15}), (202_000, 5, {})],  # of the last, a sample
+    [
+        (6000, 300, {}),
+        (2000, 30, {"max_bin": 15}),
+        pytest.param(202_000, 5, {}, marks=pytest.mark.slow),
+    ],  # of the last, a sample
 )
 def test_the_same_bits(booster: str, n: int, width: int, params: dict[str, Any]) -> None:
     """As those of an array, in several blocks; single and double precision."""

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from command import Output
 from lightgbm import LGBMRanker
 
@@ -35,18 +36,12 @@ def test_it_is_cross_validate_rankers(data: Path, output: Output, tmp_path: Path
     assert files["picture.png"].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.slow
 def test_several_data_sets(data: Path, output: Output, tmp_path: Path) -> None:
     """One by one, in the table, the numbers and the picture."""
     (tmp_path / "more.txt").write_bytes((data / "train.txt").read_bytes())
-    argv = [
-        "--data",
-        data / "train.txt",
-        "--data",
-        tmp_path / "more.txt",
-        "--rankers",
-        *RANKERS,
-        *SMALL,
-    ]
+    argv = ["--data", data / "train.txt", "--data", tmp_path / "more.txt", *SMALL]
+    argv += ["--rankers", *RANKERS]
     files = ["--json", tmp_path / "numbers.json", "--picture", tmp_path / "picture.svg"]
     table = output("compare", *argv, *files)
     first, note, second, _ = table.split("\n\n")

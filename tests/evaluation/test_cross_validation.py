@@ -157,6 +157,7 @@ def test_folds_without_validation_queries() -> None:
     assert set(found.parts["test"].queries) == set(range(3, 12))
 
 
+@pytest.mark.slow
 def test_names_of_libraries_are_their_rankers_as_they_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,6 +31,7 @@ def test_files_are_told_by_their_content(tmp_path: Path) -> None:
     assert_array_equal(scores_from(tmp_path / "three", X), own.predict(X))
 
 
+@pytest.mark.slow
 def test_files_of_early_stopped_rankers(tmp_path: Path) -> None:
     """The rounds up to the best one count, as for XGBRanker; linear boosters have no rounds."""
     for kind, ending in (("gbtree", "json"), ("dart", "ubj"), ("gblinear", "json")):

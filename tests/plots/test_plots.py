@@ -65,7 +65,7 @@ def test_learning_curves() -> None:
 
 # --- Names that users give ----------------------------------------------------------------------
 
-NAMES = ["price in $ or $$", "_hidden", r"a\$b $x_{$", "$\\frac{1}{2}$"]
+NAMES = ["_hidden, price in $ or $$", r"a\$b $x_{$", r"$\frac{1}{2}$"]
 
 
 def shown(figure: Any) -> list[tuple[str, bool]]:
