@@ -80,7 +80,7 @@ def test_long_and_deep_texts(argv: list[str], tmp_path: Path, fault: Output) -> 
 def test_long_tokens(source: str, content: bytes, tmp_path: Path, fault: Output) -> None:
     """Three megabytes without a blank, text or not, are named by file and line in a short error."""
     one, long = tmp_path / "one.txt", tmp_path / "long.txt"
-    one.write_text("1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n")
+    one.write_text("1 0 d 1\n" if source == "--run" else "1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n")
     long.write_bytes(content)
     files = [long, "--scores", one] if source == "FILE" else [one, source, long]
     said = fault("evaluate", *map(str, files))
