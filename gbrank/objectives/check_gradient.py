@@ -1,8 +1,6 @@
 """Checks of an objective: whether its gradient is the slope of its loss, and what boosters need."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,119 +121,78 @@ def check_gradient(
     drawn[queries.index == 2] = grades[-1]  # where all labels are equal
     parts = [(rng.permutation(m) + rng.uniform(0.1, 0.9, m)) / m for m in SIZES]
     scores = 4.0 * np.concatenate(parts) - 2.0
+    bound = checked.bind(drawn, queries)
     outcomes = []
     for sigma in [check_sigma(width, "sigmas") for width in sigmas]:
-        lists = RandomLists(checked, drawn, scores, queries, sigma)
-        for check, tolerance, errors_of, fact in CHECKS:
-            if fact is None or getattr(checked.facts, fact):
-                errors = np.abs(errors_of(lists))
-                row = int(np.argmax(np.where(np.isnan(errors), np.inf, errors)))
-                place = int(queries.index[row])
-                outcome = CheckedGradient(check, sigma, float(errors[row]), tolerance, place)
-                outcomes.append(outcome)
+        for check, tolerance, errors in _errors(bound, drawn, scores, sigma):
+            row = int(np.argmax(np.where(np.isnan(errors), np.inf, errors)))
+            place = int(queries.index[row])
+            outcomes.append(CheckedGradient(check, sigma, float(errors[row]), tolerance, place))
     if failed := [outcome for outcome in outcomes if not outcome.passed]:
         raise AssertionError(f"{checked}: {'; '.join(map(str, failed))}.")
     return GradientChecks(outcomes)
 
 
-@dataclass(frozen=True, eq=False)
-class RandomLists:
-    """Labels and scores of lists, and the checks of an objective on them: errors by document."""
+def _errors(
+    bound: BoundObjective, labels: Vector, scores: Vector, sigma: float
+) -> Iterator[tuple[str, float, Vector]]:
+    """Yield each check, the largest error that it may have, and the error of each document."""
 
-    objective: Objective
-    labels: Vector
-    scores: Vector
-    queries: Queries
-    sigma: float
+    def derivatives(scores: Vector) -> Matrix:
+        return np.stack(bound.gradients(scores, sigma))
 
-    @cached_property
-    def bound(self) -> BoundObjective:
-        """The objective, bound to the labels."""
-        return self.objective.bind(self.labels, self.queries)
+    facts, queries, index = bound.objective.facts, bound.queries, bound.queries.index
+    gradient, curvature = derivatives(scores)
+    slope = _differences(lambda moved: bound.loss(moved, sigma)[index], scores, queries)
+    yield "gradient is the slope", 5e-3, _relative(slope - gradient, gradient)
 
-    def derivatives(self, scores: Vector) -> Matrix:
-        """Return gradients and curvatures, a row of each."""
-        return np.stack(self.bound.gradients(scores, self.sigma))
+    positive = (curvature > SMALLEST_CURVATURE) | (gradient == 0.0)
+    yield "curvature is positive", 0.0, np.where(positive, 0.0, np.inf)
 
-    def differences(self, function: Callable[[Vector], Vector]) -> Vector:
-        """Return central differences of a function of documents by each one's own score."""
-        index = self.queries.index
-        place = np.arange(len(index)) - self.queries.offsets[index]
-        slopes = np.empty(len(place))
-        for row in range(max(SIZES)):
-            step = STEP * (place == row)
-            change = function(self.scores + step) - function(self.scores - step)
-            slopes[place == row] = (change / (2 * STEP))[place == row]
-        return slopes
+    if facts.second_derivative:
+        second = _differences(lambda moved: derivatives(moved)[0], scores, queries)
+        short = np.maximum(second - curvature, 0.0)
+        yield "curvature ≥ second derivative", 5e-3, _relative(short, curvature)
 
-    def slope(self) -> Vector:
-        """Compare gradients with differences of losses."""
-        gradient, _ = self.derivatives(self.scores)
-        slopes = self.differences(lambda s: self.bound.loss(s, self.sigma)[self.queries.index])
-        return _relative(slopes - gradient, gradient)
+    if facts.shift_invariant:
+        shifted, _ = derivatives(scores + 1.0 + index)
+        total = np.abs(np.bincount(index, gradient)[index])
+        yield "shifts change nothing", 1e-9, _relative(np.abs(shifted - gradient) + total, gradient)
 
-    def second(self) -> Vector:
-        """Compare curvatures with differences of gradients."""
-        _, curvature = self.derivatives(self.scores)
-        second = self.differences(lambda scores: self.derivatives(scores)[0])
-        return _relative(np.maximum(second - curvature, 0.0), curvature)
+    rounded = np.round(scores)
+    keys = np.column_stack([index, rounded, labels])
+    _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    tied = derivatives(rounded)
+    yield "ties are equal", 0.0, np.abs(tied - tied[:, first[same.ravel()]]).sum(0)
 
-    def sign(self) -> Vector:
-        """Find gradients without a curvature."""
-        gradient, curvature = self.derivatives(self.scores)
-        return np.where((curvature > SMALLEST_CURVATURE) | (gradient == 0.0), 0.0, np.inf)
+    turned = bound.objective.bind(labels[::-1], Queries.from_qid(index[::-1]))
+    changes = [
+        np.stack(turned.gradients(these[::-1], sigma))[:, ::-1] - derivatives(these)
+        for these in (scores, rounded)
+    ]
+    yield "order changes no bit", 0.0, np.abs(changes).sum((0, 1))
 
-    def shifts(self) -> Vector:
-        """Add the sum of a query's gradients, and their change when its scores are shifted."""
-        index = self.queries.index
-        gradient, _ = self.derivatives(self.scores)
-        shifted, _ = self.derivatives(self.scores + 1.0 + index)
-        return _relative(
-            np.abs(shifted - gradient) + np.abs(np.bincount(index, gradient)[index]), gradient
-        )
+    unbounded = np.zeros(len(scores))
+    for size in EXTREME:
+        try:
+            derivatives(size * np.sign(scores))
+        except RuntimeError:  # which names a query, but not whose score it was
+            unbounded += np.inf
+    yield "extremes are finite", 0.0, unbounded
 
-    def ties(self) -> Vector:
-        """Compare documents of equal score and label."""
-        scores = np.round(self.scores)
-        derivatives = self.derivatives(scores)
-        keys = np.column_stack([self.queries.index, scores, self.labels])
-        _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        return np.abs(derivatives - derivatives[:, first[same.ravel()]]).sum(0)
 
-    def order(self) -> Vector:
-        """Compare with the same rows in turned order, with and without ties."""
-        queries = Queries.from_qid(self.queries.index[::-1])
-        turned = replace(self, labels=self.labels[::-1], queries=queries)
-        changes = [
-            turned.derivatives(scores[::-1])[:, ::-1] - self.derivatives(scores)
-            for scores in (self.scores, np.round(self.scores))
-        ]
-        return np.abs(changes).sum((0, 1))
-
-    def extremes(self) -> Vector:
-        """Find what is not finite; the error names a query, but not whose score it was."""
-        errors = np.zeros(len(self.scores))
-        for size in EXTREME:
-            try:
-                self.derivatives(size * np.sign(self.scores))
-            except RuntimeError:
-                errors += np.inf
-        return errors
+def _differences(function: Callable[[Vector], Vector], scores: Vector, queries: Queries) -> Vector:
+    """Return central differences of a function of documents by each one's score."""
+    place = np.arange(len(scores)) - queries.offsets[queries.index]
+    slopes = np.empty(len(place))
+    for row in range(max(SIZES)):
+        step = STEP * (place == row)
+        change = function(scores + step) - function(scores - step)
+        slopes[place == row] = (change / (2 * STEP))[place == row]
+    return slopes
 
 
 def _relative(errors: Vector, values: Vector) -> Vector:
-    """Return errors relative to the values, or to a share of the largest where these are small."""
+    """Return how large errors are, relative to the values, or to a share of the largest one."""
     sizes = np.abs(values)
-    return errors / (sizes + SMALL * sizes.max(initial=1e-300))
-
-
-# Each with the largest error that it may have, and the fact that it is for.
-CHECKS: tuple[tuple[str, float, Callable[[RandomLists], Vector], str | None], ...] = (
-    ("gradient is the slope", 5e-3, RandomLists.slope, None),
-    ("curvature is positive", 0.0, RandomLists.sign, None),
-    ("curvature ≥ second derivative", 5e-3, RandomLists.second, "second_derivative"),
-    ("shifts change nothing", 1e-9, RandomLists.shifts, "shift_invariant"),
-    ("ties are equal", 0.0, RandomLists.ties, None),
-    ("order changes no bit", 0.0, RandomLists.order, None),
-    ("extremes are finite", 0.0, RandomLists.extremes, None),
-)
+    return np.abs(errors) / (sizes + SMALL * sizes.max(initial=1e-300))
