@@ -5,7 +5,7 @@ from functools import cached_property
 
 from gbrank.common.checks import check_number
 from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import get_objective
+from gbrank.objectives.objective_registry import first_learned
 from gbrank.schedules import Curve, Progress, Schedule, Sigma, as_schedule, check_schedule, sigma_at
 
 
@@ -66,7 +66,7 @@ def stages_of(
         main = Stage(objective, schedule, -before.done, before.rounds)
         if main.progress(0) == before:
             return [main]
-    first = objective.first_learned(get_objective)
+    first = first_learned(objective)
     if first is None or not start or rounds == 1:
         return [Stage(objective, schedule, 0, rounds)]
     if rounds is None:

@@ -30,9 +30,8 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.arrays import Mask, Matrix, Positions, Vector
 from gbrank.engine.compiling import Function
 from gbrank.engine.numba_internals import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
 
@@ -63,7 +62,7 @@ class Terms:
     """
 
     gains: Vector
-    defined: NDArray[np.bool_] | None = None
+    defined: Mask | None = None
     scale: Vector | None = None
     cut: float = np.inf
     constants: Any = Nothing()
@@ -249,11 +248,9 @@ class Program:
     seed : int
         What the kernel's random numbers depend on, besides round and query.
     other_kernel : function, optional
-        What runs in place of `kernel` for some queries, such as long lists.
-    other_work : type
-        The named tuple of arrays that it works with.
+        What runs in place of `kernel`, with the same arrays, for some queries, such as long lists.
     others : ndarray of bool, shape (n_queries,)
-        Which queries these are. A kernel without queries is not compiled.
+        Which queries these are; by default none. A kernel without queries is not compiled.
     """
 
     kernel: Function
@@ -269,8 +266,7 @@ class Program:
     order: Literal["descending", "ascending", "input"] = "descending"
     seed: int = 0
     other_kernel: Function | None = None
-    other_work: type = Nothing
-    others: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    others: Mask | Literal[False] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", _as_declared(self.parameters))

@@ -114,11 +114,15 @@ class Runner:
     @cached_property
     def _shares(self) -> list[Share]:
         """The shares of all kernels, one for each thread, of about equal work."""
-        shares = []
-        for program, queries in _by_kernel(self.program, self.queries.n_queries):
+        shares, program = [], self.program
+        others = np.broadcast_to(program.others, self.queries.n_queries)
+        for kernel, picked in ((program.kernel, ~others), (program.other_kernel, others)):
+            queries = np.flatnonzero(picked)
+            if queries.size == 0:
+                continue
             cost = np.cumsum(self._cost[queries])
             inner = np.searchsorted(cost, cost[-1] * np.arange(1, self._threads) / self._threads)
-            loop = _compiled_loop(self._documents, program)
+            loop = _compiled_loop(self._documents, program, kernel)
             # To allocate memory costs long lists more than to compute in it.
             longest = int(self.queries.sizes[queries].max())
             work = Pool(partial(_work_arrays, program, 1 + longest))
@@ -168,10 +172,9 @@ class Runner:
 
         def run(ranked: NDArray[np.int16], share: Share) -> int:
             with share.work.borrow() as work, interrupts_held():
-                fault: int = share.loop(
+                return share.loop(
                     functions, program.parameters, documents, ranked, work, outputs, share.queries
                 )
-            return fault
 
         with self._rankings.borrow() as ranked:
             if self._threads == 1:
@@ -186,25 +189,19 @@ class Runner:
                 "or a negative curvature: all must be finite, and no curvature below 0"
             )
 
-    def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
-        """Return the rows of a query and their keys, in the order for equal scores."""
+    def best_first(self, query: int, scores: Vector) -> tuple[Positions, Vector, Vector]:
+        """Return the rows of a query, best first, with copies of their scores and keys."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
         kept = self._documents.singles if self._documents.singles.size else self._documents.doubles
-        return self._order[span], kept[0, span].astype(np.float64)
+        order = self._order[span]
+        ranking = np.argsort(-scores[order], kind="stable")
+        rows = order[ranking]
+        return rows, scores[rows], kept[0, span][ranking].astype(np.float64)
 
     def place(self, query: int, sigma: float) -> str:
         """Return how messages describe a query."""
         (name,) = as_list(self.queries.ids[query : query + 1])
         return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
-
-
-def _by_kernel(program: Program, n_queries: int) -> list[tuple[Program, Positions]]:
-    """Return a program for each kernel that has queries, and these."""
-    if program.other_kernel is None:
-        return [(program, np.arange(n_queries, dtype=np.int64))]
-    other = replace(program, kernel=program.other_kernel, work=program.other_work)
-    both = (program, np.flatnonzero(~program.others)), (other, np.flatnonzero(program.others))
-    return [(each, queries) for each, queries in both if queries.size > 0]
 
 
 def _documents(
@@ -241,8 +238,8 @@ def _work_arrays(program: Program, length: int) -> Work:
     )
 
 
-def _compiled_loop(documents: AllQueries, program: Program) -> Function:
-    """Return the compiled loop with this kernel inlined: faster than a call by pointer."""
+def _compiled_loop(documents: AllQueries, program: Program, kernel: Any) -> Function:
+    """Return the compiled loop with a kernel inlined: faster than a call by pointer."""
     examples = (
         MeasureFunctions(*(0 for _ in SIGNATURES)),
         program.parameters,
@@ -254,7 +251,7 @@ def _compiled_loop(documents: AllQueries, program: Program) -> Function:
     )
     with warnings.catch_warnings():  # functions as arguments are experimental, but tested
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        return compiled(types.int64(*map(type_of, examples)), loop_of(program.kernel))
+        return compiled(types.int64(*map(type_of, examples)), loop_of(kernel))
 
 
 def _in_least_memory(values: Matrix) -> tuple[NDArray[np.float32], Matrix]:

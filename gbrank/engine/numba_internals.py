@@ -128,6 +128,15 @@ def _fields_of(kind: Any) -> tuple[Any, ...]:
     return tuple(kind.types)
 
 
+def _rebuilt(make: Function, context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return a structure in which `make(kind, value)` stands for each array and number."""
+    if not isinstance(kind, types.BaseTuple):
+        return make(kind, value)
+    items = zip(_fields_of(kind), cgutils.unpack_tuple(builder, value), strict=True)
+    made = [_rebuilt(make, context, builder, *item) for item in items]
+    return context.make_tuple(builder, kind, made)
+
+
 @cast(Any, intrinsic)
 def borrow(typing: Any, structure: Any) -> Any:
     """Return a structure whose arrays the caller keeps alive: no references are counted.
@@ -135,20 +144,15 @@ def borrow(typing: Any, structure: Any) -> Any:
     Counting them takes a third of a gradient's time in lists of 15 documents.
     """
 
-    def without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-        if isinstance(kind, types.Array):
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def without_owner(kind: Any, value: Any) -> Any:
+            if not isinstance(kind, types.Array):
+                return value
             copy = context.make_helper(builder, kind, value)
             copy.meminfo, copy.parent = copy.meminfo.type(None), copy.parent.type(None)
             return copy._getvalue()
-        if isinstance(kind, types.BaseTuple):
-            items = zip(_fields_of(kind), cgutils.unpack_tuple(builder, value), strict=True)
-            return context.make_tuple(
-                builder, kind, [without_owner(context, builder, *item) for item in items]
-            )
-        return value
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return without_owner(context, builder, structure, arguments[0])
+        return _rebuilt(without_owner, context, builder, structure, arguments[0])
 
     return structure(structure), generate
 
@@ -174,18 +178,14 @@ def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
 def head_of(typing: Any, structure: Any, n: Any) -> Any:
     """Return a structure with the first n entries of each of its vectors, unchecked."""
 
-    def cut(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
-        if isinstance(kind, types.BaseTuple):
-            items = zip(_fields_of(kind), cgutils.unpack_tuple(builder, value), strict=True)
-            return context.make_tuple(
-                builder, kind, [cut(context, builder, *item, size) for item in items]
-            )
-        start = context.make_helper(builder, kind, value)
-        return _vector_in(start, context, builder, kind, start.data, size)
-
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         size = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        heads = cut(context, builder, structure, arguments[0], size)
+
+        def cut(kind: Any, value: Any) -> Any:
+            start = context.make_helper(builder, kind, value)
+            return _vector_in(start, context, builder, kind, start.data, size)
+
+        heads = _rebuilt(cut, context, builder, structure, arguments[0])
         return impl_ret_borrowed(context, builder, structure, heads)
 
     return structure(structure, n), generate
@@ -194,12 +194,14 @@ def head_of(typing: Any, structure: Any, n: Any) -> Any:
 @cast(Any, intrinsic)
 def unpack(typing: Any, memory: Any, cls: Any) -> Any:
     """Return a structure in the rows of a matrix, or one of numbers in a vector."""
-    structure = _unpacked(cls.instance_class, memory.ndim)
+    declared = cls.instance_class
+    numbers = tuple_type(declared, *[REAL for _ in _kinds(declared)])
+    structure = type_of(carve(declared, 1, {})) if memory.ndim == 2 else numbers
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start = context.make_helper(builder, memory, arguments[0])
         size = cgutils.unpack_tuple(builder, start.shape)[-1]
-        count = iter(range(n_vectors(cls.instance_class)))
+        count = iter(range(n_vectors(declared)))
 
         def build(kind: Any) -> Any:
             if isinstance(kind, types.BaseTuple):
@@ -213,21 +215,6 @@ def unpack(typing: Any, memory: Any, cls: Any) -> Any:
         return impl_ret_borrowed(context, builder, structure, build(structure))
 
     return structure(memory, cls), generate
-
-
-def _unpacked(cls: Any, ndim: int) -> Any:
-    """Return the type of an unpacked structure."""
-    fields = [
-        _unpacked(kind, ndim)
-        if _is_structure(kind)
-        else REAL
-        if ndim == 1
-        else POSITIONS
-        if kind == Positions
-        else VECTOR
-        for kind in _kinds(cls).values()
-    ]
-    return tuple_type(cls, *fields)
 
 
 def _vector_in(start: Any, context: Any, builder: Any, kind: Any, place: Any, size: Any) -> Any:

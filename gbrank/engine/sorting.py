@@ -76,22 +76,12 @@ def rank_by_counting(s: Vector, ranking: Positions) -> None:
 
 
 @inline
-def _to_keys(bits: Vector) -> None:
-    """Turn the bits of floats into integers that are smaller where floats are larger."""
-    for i in range(bits.size):
-        if bits[i] == SIGN:  # −0 is 0
-            bits[i] = np.uint64(0)
-        # As integers, the bits of positive floats rise with the float, those of negative ones fall.
-        if bits[i] < SIGN:
-            bits[i] = ~bits[i] ^ SIGN
+def _turned(bits: np.uint64) -> np.uint64:
+    """Turn the bits of a float into an integer that is smaller where floats are larger; or back.
 
-
-@inline
-def _from_keys(bits: Vector) -> None:
-    """Turn integers back into the bits of floats."""
-    for i in range(bits.size):
-        if bits[i] < SIGN:
-            bits[i] = ~bits[i] ^ SIGN
+    As integers, the bits of positive floats rise with the float, those of negative ones fall.
+    """
+    return ~bits ^ SIGN if bits < SIGN else bits
 
 
 @inline
@@ -100,7 +90,8 @@ def _sort_by_digits(
 ) -> None:
     """Sort scores by half of their digits, from `first` on, the least significant first."""
     keys, spare_keys = s.view(np.uint64), spare.view(np.uint64)
-    _to_keys(keys)
+    for i in range(keys.size):
+        keys[i] = _turned(np.uint64(0) if keys[i] == SIGN else keys[i])  # −0 is 0
     mask = np.uint64((1 << BITS) - 1)
     starts = np.zeros((DIGITS // 2, 1 << BITS), np.int64)
     for i in range(keys.size):
@@ -122,4 +113,6 @@ def _sort_by_digits(
         # Half of the digits is an even number: the sorted keys end in the array they came in.
         keys, spare_keys = spare_keys, keys
         ranking, spare_ranking = spare_ranking, ranking
-    _from_keys(s.view(np.uint64))
+    bits = s.view(np.uint64)
+    for i in range(bits.size):
+        bits[i] = _turned(bits[i])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_takes, quoted
 from gbrank.common.fields import Choice
 from gbrank.data.ids import as_list
@@ -81,13 +81,6 @@ class CustomMeasure(Measure):
         return Terms(labels)
 
 
-def best_first(runner: Runner, query: int, scores: Vector) -> tuple[Positions, Vector, Vector]:
-    """Return the rows of a query, best first, with copies of their scores and labels."""
-    rows, labels = runner.documents_of(query)
-    ranking = np.argsort(-scores[rows], kind="stable")
-    return rows[ranking], scores[rows[ranking]], labels[ranking]
-
-
 class FunctionRunner(Runner):
     """Calls a plain Python function query by query, with the driver's order."""
 
@@ -104,7 +97,7 @@ class FunctionRunner(Runner):
         return np.array([self._value_of(query, scores) for query in range(self.queries.n_queries)])
 
     def _value_of(self, query: int, scores: Vector) -> float:
-        rows, s, labels = best_first(self, query, scores)
+        rows, s, labels = self.best_first(query, scores)
         returned = self.program.kernel(s, labels, *self._columns.take(rows, axis=1))
         with suppress(OverflowError, TypeError, ValueError):
             if not np.isinf(value := float(returned)):

@@ -74,8 +74,8 @@ class Boxes(NamedTuple):
 
 
 @standalone
-def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> None:
-    """Add to out[c, i], for all i, Σ_j w[c, j] f(d), d = place j − place i; places rise.
+def sum_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> None:
+    """Write to out[c, i], for all i, Σ_j w[c, j] f(d), d = place j − place i; places rise.
 
     f(d) is exp(−d²), or d exp(−d²) if `slope`. Two boxes of few pairs are summed pair by pair.
     """
@@ -89,6 +89,7 @@ def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
         np.empty(TERMS),
     )
     local = np.empty((streams, TERMS))
+    out[:, : places.size] = 0.0
     coming = 0
     start = 0
     while start < places.size:

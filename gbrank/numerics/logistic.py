@@ -39,10 +39,10 @@ def logistic_pairs(s: Vector, sigma: float, up: Vector, down: Vector) -> Logisti
 
 
 @inline
-def scale_of_row(i: int, pairs: LogisticPairs) -> float:
-    """Return the c with c up[j] = exp((s_j − s_i)/σ) for every j below i; fill `up` if wide."""
+def scale_of_row(i: int, begin: int, end: int, pairs: LogisticPairs) -> float:
+    """Return the c with c up[j] = exp((s_j − s_i)/σ) for begin ≤ j < end; fill `up` if wide."""
     if pairs.wide:
-        for j in range(i + 1, pairs.s.size):
+        for j in range(begin, end):
             pairs.up[j] = np.exp((pairs.s[j] - pairs.s[i]) / pairs.sigma)
     return 1.0 if pairs.wide else pairs.down[i]
 
@@ -70,45 +70,41 @@ def truncation(rank: float, k: float, beta: float) -> tuple[float, float]:
 
 @inline
 def add_row(
-    i: int, begin: int, end: int, labels: Vector, weights: Vector, up: Vector, scale: float,
+    i: int, begin: int, end: int, labels: Vector, weights: Vector, pairs: LogisticPairs,
     out: Derivatives,
 ) -> float:  # fmt: skip
-    """Add the pairs of document i with begin, ..., end − 1, in units of σ; return their Σ|λ|."""
-    own_force = 0.0
-    own_curvature = 0.0
+    """Add the pairs of document i with begin, ..., end − 1, in units of σ.
+
+    Return their Σ|λ|; or their loss, if there is nothing to add to.
+    """
+    scale = scale_of_row(i, begin, end, pairs)
     total = 0.0
     label = labels[i]
+    if out.gradient.size == 0:
+        for j in range(begin, end):
+            if label != labels[j]:
+                total += weights[j] * np.log1p(pairs.up[j] * scale)
+            if label < labels[j]:
+                total += weights[j] * ((pairs.s[i] - pairs.s[j]) / pairs.sigma)
+        return total
+    force = 0.0
+    curvature = 0.0
     # Unsigned indices need no wrap-around check, so that the loop vectorises.
     for j in range(np.uintp(begin), np.uintp(end)):
-        u = up[j] * scale
+        u = pairs.up[j] * scale
         inverse = 1.0 / (1.0 + u)
         difference = label - labels[j]
         below = weights[j] * inverse
         above = below * u
         signed = above if difference > 0 else (-below if difference < 0 else 0.0)
         added = above * inverse if difference != 0 else 0.0
-        own_force -= signed
-        own_curvature += added
+        force -= signed
+        curvature += added
         total += abs(signed)
         out.gradient[j] += signed
         out.curvature[j] += added
-    out.gradient[i] += own_force
-    out.curvature[i] += own_curvature
-    return total
-
-
-@inline
-def row_loss(
-    i: int, begin: int, end: int, labels: Vector, weights: Vector, pairs: LogisticPairs,
-    scale: float,
-) -> float:  # fmt: skip
-    """Return the loss of the pairs of document i with begin, ..., end − 1."""
-    total = 0.0
-    for j in range(begin, end):
-        if labels[i] != labels[j]:
-            total += weights[j] * np.log1p(pairs.up[j] * scale)
-        if labels[i] < labels[j]:
-            total += weights[j] * ((pairs.s[i] - pairs.s[j]) / pairs.sigma)
+    out.gradient[i] += force
+    out.curvature[i] += curvature
     return total
 
 
@@ -123,11 +119,11 @@ def add_pairs(
     """Add to two vectors what each pair i < j of n documents gives both; return Σ of its values.
 
     ``pair(i, j, scale, pairs, data)`` returns its value, and what is added to one[i], one[j],
-    two[i] and two[j]; the scale is ``row(i, pairs)``.
+    two[i] and two[j]; the scale is ``row(i, i + 1, n, pairs)``.
     """
     total = 0.0
     for i in range(n - 1):
-        scale = row(i, pairs)
+        scale = row(i, i + 1, n, pairs)
         first = 0.0
         second = 0.0
         # Unsigned indices need no wrap-around check, so that the loop vectorises.
@@ -144,6 +140,6 @@ def add_pairs(
 
 
 @inline
-def no_scale(i: int, pairs: Any) -> float:
+def no_scale(i: int, begin: int, end: int, pairs: Any) -> float:
     """Return the scale of rows that need none."""
     return 1.0

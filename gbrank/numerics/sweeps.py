@@ -221,7 +221,7 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
     shared = logistic_pairs(scores, pairs.sigma, small.up, small.down)
     total = 0.0
     for i in range(size - 1):
-        scale = scale_of_row(i, shared)
+        scale = scale_of_row(i, i + 1, size, shared)
         _weigh_row(i, members[i], size, scale, pairs, small)
         if pairs.out.gradient.size > 0:
             _add_row_gradients(i, size, small)

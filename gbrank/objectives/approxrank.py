@@ -275,7 +275,6 @@ class ApproxRank(MeasureObjective):
             parameters=ApproxParameters(self.beta, arctan=self.sigmoid == "arctan"),
             work=ApproxWork,
             other_kernel=swept_measure,
-            other_work=ApproxWork,
             others=logistic & (queries.sizes > LONGEST_DIRECT),
         )
 

@@ -1,7 +1,7 @@
 """RankSVM, and the squared hinge of GBRank, pair by pair."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
@@ -16,25 +16,15 @@ from gbrank.objectives.objective_registry import register_objective
 WIDEST = 1e100
 
 
-class HingeWork(NamedTuple):
-    """The work arrays of `hinge_pairs`, where only the loss is asked for."""
-
-    gradient: Vector
-    curvature: Vector
-
-
 def hinge_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum max(0, 1 − (s_i − s_j)/σ), or half its square, over all pairs y_i > y_j.
 
     The curvature is the number of active pairs. At the kink a pair counts half: the mean of the
     slopes on both sides.
     """
-    work: HingeWork = query.work
-    with_gradient = out.gradient.size > 0
-    gradient = out.gradient if with_gradient else work.gradient
-    curvature = out.curvature if with_gradient else work.curvature
+    to: Derivatives = out if out.gradient.size > 0 else query.work
     pairs, m = (query.scores, query.key, query.sigma), query.scores.size
-    loss = add_pairs(no_scale, hinge, pairs, query.parameters, m, gradient, curvature)
+    loss = add_pairs(no_scale, hinge, pairs, query.parameters, m, to.gradient, to.curvature)
     to_score_units(query.sigma, out)
     return loss
 
@@ -86,7 +76,7 @@ class RankSVM(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return hinge pairs of margin 1."""
-        return Program(hinge_pairs, labels, parameters=self.squared, work=HingeWork)
+        return Program(hinge_pairs, labels, parameters=self.squared, work=Derivatives)
 
 
 @register_objective

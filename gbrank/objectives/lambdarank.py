@@ -19,12 +19,13 @@ from gbrank.engine.contract import (
     MeasureFunctions,
     Program,
     Query,
+    Ranking,
     SeparableDelta,
     Swaps,
     Terms,
 )
 from gbrank.engine.numba_internals import slice_of
-from gbrank.numerics.logistic import add_row, logistic_pairs, row_loss, scale_of_row
+from gbrank.numerics.logistic import add_row, logistic_pairs
 from gbrank.numerics.sweeps import PAIR_GRADIENTS, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
@@ -89,8 +90,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     parameters: PairParameters = query.parameters
     work: PairWork = query.work
     s, labels, ranking, sigma = query.scores, query.key, query.ranking, query.sigma
-    m = s.size
-    weights = work.weights
+    m, weights = s.size, work.weights
     top = np.int64(min(parameters.top, float(m)))
     for j in range(m):
         weights[j] = 1.0
@@ -99,50 +99,39 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     if parameters.by_row:
         measure.prepare(ranking, top)
     pairs = logistic_pairs(s, sigma, work.up, work.down)
-    loss = 0.0
     total = 0.0
     for i in range(m - 1):
         if ranking.first[i] >= top:
             break
         if parameters.separable:
-            _write_separable(i, ranking.last, ranking.gains, work.delta, weights)
+            write_separable(i, i + 1, m, ranking, work.delta, weights)
         if parameters.by_row:
             stop = ranking.last[i] if parameters.separable else m
             measure.row(ranking, i, stop, top, weights)
         if parameters.built_in > 0 and s[0] != s[m - 1]:
-            _divide_by_distance(i, s, weights)
-        scale = scale_of_row(i, pairs)
-        if out.gradient.size > 0:
-            total += add_row(i, i + 1, m, labels, weights, work.up, scale, out)
-        else:
-            loss += row_loss(i, i + 1, m, labels, weights, pairs, scale)
+            for j in range(i + 1, m):
+                weights[j] /= 0.01 + (s[i] - s[j])
+        total += add_row(i, i + 1, m, labels, weights, pairs, out)
     if parameters.built_in > 0:
         _normalize_by_sum(total, parameters.built_in, sigma, out)
     else:
         bound_steps(LONGEST_STEP, out)
     to_score_units(sigma, out)
-    return loss
+    return total
 
 
 @inline
-def _write_separable(
-    i: int, last: Positions, gains: Vector, delta: SeparableDelta, out: Vector
+def write_separable(
+    i: int, begin: int, end: int, ranking: Ranking, delta: SeparableDelta, out: Vector
 ) -> None:
-    """Write the expected delta of the pairs (i, j) for every j below i."""
-    gain = gains[i]
+    """Write the expected delta of document i with begin, ..., end − 1, all of them below it."""
+    gains, last = ranking.gains, ranking.last[i]
     inside, upper, share, lower = delta.inside[i], delta.upper[i], delta.share[i], delta.lower
     # Unsigned indices need no wrap-around check, so that the loops vectorise.
-    for j in range(np.uintp(i + 1), np.uintp(last[i])):
-        out[j] = abs(gain - gains[j]) * inside
-    for j in range(np.uintp(last[i]), np.uintp(gains.size)):
-        out[j] = abs(gain - gains[j]) * (upper + share * lower[j])
-
-
-@inline
-def _divide_by_distance(i: int, s: Vector, weights: Vector) -> None:
-    """Divide the weights of the pairs (i, j), j below i, by 0.01 + |s_i − s_j|."""
-    for j in range(i + 1, s.size):
-        weights[j] /= 0.01 + (s[i] - s[j])
+    for j in range(np.uintp(begin), np.uintp(min(last, end))):
+        out[j] = abs(gains[i] - gains[j]) * inside
+    for j in range(np.uintp(max(begin, last)), np.uintp(end)):
+        out[j] = abs(gains[i] - gains[j]) * (upper + share * lower[j])
 
 
 @inline
@@ -294,7 +283,13 @@ def pairs_program(
         and n_labels <= FEW_GRADES,
         built_in=built_in,
     )
-    longest = _longest_direct(parameters, n_labels, falls=bool((steps < 0).any()))
+    longest: float = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
+    # A gain may fall: then a document of larger label has the smaller gain.
+    impossible = built_in > 0 or (steps < 0).any() or 2 * parameters.top <= longest
+    if parameters.by_grades:
+        longest = LONGEST_BY_GRADES
+    elif impossible or (parameters.by_row and not parameters.separable):
+        longest = np.inf
     return replace(
         program,
         key=terms.gains if alike else program.key,
@@ -302,20 +297,8 @@ def pairs_program(
         parameters=parameters,
         work=PairWork,
         other_kernel=swept_pairs,
-        other_work=PairWork,
         others=sizes > longest,
     )
-
-
-def _longest_direct(parameters: PairParameters, n_labels: int, falls: bool) -> float:
-    """Return up to how many documents pairs are summed one by one."""
-    if parameters.by_grades:
-        return LONGEST_BY_GRADES
-    longest = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
-    # A gain may fall: then a document of larger label has the smaller gain.
-    impossible = parameters.built_in > 0 or falls or 2 * parameters.top <= longest
-    by_row_only = parameters.by_row and not parameters.separable
-    return np.inf if impossible or by_row_only else longest
 
 
 @register_objective

@@ -32,11 +32,10 @@ def softmax_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     if query.ranking.scale == 0.0:
         return 0.0
     p, targets = query.work.p, query.work.targets
-    for i in range(s.size):
-        targets[i] = gains[i] + (uniform(query.noise, i) if noisy else 0.0)
     sum_of_targets = 0.0
     total = 0.0
     for i in range(s.size):
+        targets[i] = gains[i] + (uniform(query.noise, i) if noisy else 0.0)
         p[i] = np.exp((s[i] - s[0]) / sigma)
         total += p[i]
         sum_of_targets += targets[i]

@@ -19,9 +19,10 @@ from gbrank.engine.contract import (
 )
 from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import LONG
-from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs, row_loss, scale_of_row
+from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs
 from gbrank.numerics.noise import Draw, draw_ranking
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
+from gbrank.objectives.lambdarank import write_separable
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
@@ -108,13 +109,13 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
     documents = PairDocuments(s, query.key, gains, work.up, work.down)
     added = out
     if grouped:
-        documents = move_documents(documents, work.position, work.moved)
+        for i in range(m):
+            work.draw.places[work.position[i]] = i
+        documents = move_documents(documents, work.draw.places, work.moved)
         added = clear_derivatives(work.out, out.gradient.size)
     loss = sum_pairs(grouped, pairs.wide, sigma, draws, documents, work, added)
     if grouped:
-        for i in range(out.gradient.size):
-            out.gradient[i] = added.gradient[work.position[i]]
-            out.curvature[i] = added.curvature[work.position[i]]
+        move_back(added, work.draw.places, 1, out)
     bound_steps(LONGEST_STEP, out)
     to_score_units(sigma, out)
     return loss
@@ -141,11 +142,7 @@ def sum_pairs(
                 so_far = weights[j] if draw > 0 else 0.0
                 change = abs(one[i] - one[j]) + abs(other[i] - other[j])
                 weights[j] = so_far + abs(gains[i] - gains[j]) * change
-        scale = scale_of_row(i, pairs)
-        if out.gradient.size > 0:
-            add_row(i, begin, m, labels, weights, documents.up, scale, out)
-        else:
-            loss += row_loss(i, begin, m, labels, weights, pairs, scale)
+        loss += add_row(i, begin, m, labels, weights, pairs, out)
     return loss
 
 
@@ -177,23 +174,25 @@ def place_documents(grouped: bool, labels: Vector, position: Positions) -> None:
 
 
 @inline
-def move_documents(
-    documents: PairDocuments, position: Positions, to: PairDocuments
-) -> PairDocuments:
-    """Write documents to their positions, and return them."""
-    for i in range(documents.scores.size):
-        copy_document(i, documents, position[i], to)
-    return head_of(to, documents.scores.size)
+def move_documents(documents: PairDocuments, places: Positions, to: PairDocuments) -> PairDocuments:
+    """Write the documents at some places one after another, and return them."""
+    m = documents.scores.size
+    for i in range(m):
+        place = places[i]
+        to.scores[i] = documents.scores[place]
+        to.labels[i] = documents.labels[place]
+        to.gains[i] = documents.gains[place]
+        to.up[i] = documents.up[place]
+        to.down[i] = documents.down[place]
+    return head_of(to, m)
 
 
 @inline
-def copy_document(i: int, documents: PairDocuments, place: int, to: PairDocuments) -> None:
-    """Write document i to a place."""
-    to.scores[place] = documents.scores[i]
-    to.labels[place] = documents.labels[i]
-    to.gains[place] = documents.gains[i]
-    to.up[place] = documents.up[i]
-    to.down[place] = documents.down[i]
+def move_back(added: Derivatives, places: Positions, draws: int, out: Derivatives) -> None:
+    """Add derivatives over `draws` to those of the documents at some places."""
+    for i in range(out.gradient.size):
+        out.gradient[places[i]] += added.gradient[i] / draws
+        out.curvature[places[i]] += added.curvature[i] / draws
 
 
 @inline
@@ -216,14 +215,12 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     draws, sigma = parameters.draws, query.sigma
     s, m = query.scores, query.scores.size
     top = m if m <= parameters.whole else min(parameters.top, m)
-    for i in range(m):
-        work.up[i] = 1.0
-        work.down[i] = 1.0
+    in_order = PairDocuments(s, query.key, query.ranking.gains, work.up, work.down)
     wide = logistic_pairs(s, sigma, work.up, work.down).wide
     loss = 0.0
     for draw in range(draws):
         draw_ranking(query, draw, wide, work.down, work.draw)
-        documents = documents_by_rank(query, work)
+        documents = move_documents(in_order, work.draw.places, work.moved)
         pairs = LogisticPairs(documents.scores, sigma, wide, documents.up, documents.down)
         added = clear_derivatives(work.out, out.gradient.size)
         ranking = without_ties(query.ranking, documents.gains, work.first, work.last)
@@ -239,50 +236,12 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
                 if parameters.by_row:
                     measure.row(ranking, i, m, top, work.weights)
                 else:
-                    write_deltas(i, begin, end, documents.gains, work.delta, work.weights)
-                loss += add_ranked_pairs(i, begin, end, documents, pairs, work.weights, added)
-        for i in range(out.gradient.size):
-            out.gradient[work.draw.places[i]] += added.gradient[i] / draws
-            out.curvature[work.draw.places[i]] += added.curvature[i] / draws
+                    write_separable(i, begin, end, ranking, work.delta, work.weights)
+                loss += add_row(i, begin, end, documents.labels, work.weights, pairs, added)
+        move_back(added, work.draw.places, draws, out)
     bound_steps(LONGEST_STEP, out)
     to_score_units(sigma, out)
     return loss / draws
-
-
-@inline
-def documents_by_rank(query: Query, work: NoisyWork) -> PairDocuments:
-    """Return the documents in the order of the noisy ranking."""
-    m = query.scores.size
-    documents = PairDocuments(query.scores, query.key, query.ranking.gains, work.up, work.down)
-    for i in range(m):
-        copy_document(work.draw.places[i], documents, i, work.moved)
-    return head_of(work.moved, m)
-
-
-@inline
-def write_deltas(
-    i: int, begin: int, end: int, gains: Vector, delta: SeparableDelta, weights: Vector
-) -> None:
-    """Write the deltas of document i with begin, ..., end − 1."""
-    upper, share = delta.upper[i], delta.share[i]
-    for j in range(np.uintp(begin), np.uintp(end)):
-        weights[j] = abs(gains[i] - gains[j]) * (upper + share * delta.lower[j])
-
-
-@inline
-def add_ranked_pairs(
-    i: int, begin: int, end: int, documents: PairDocuments, pairs: LogisticPairs, weights: Vector,
-    out: Derivatives,
-) -> float:  # fmt: skip
-    """Add the pairs of document i with begin, ..., end − 1; or return their loss."""
-    s, labels, up, scale = documents.scores, documents.labels, documents.up, documents.down[i]
-    if pairs.wide:
-        for j in range(begin, end):
-            up[j] = np.exp((s[j] - s[i]) / pairs.sigma)
-    if out.gradient.size > 0:
-        add_row(i, begin, end, labels, weights, up, scale, out)
-        return 0.0
-    return row_loss(i, begin, end, labels, weights, pairs, scale)
 
 
 @register_objective
@@ -355,7 +314,6 @@ class NoisyLambdaRank(MeasureObjective):
             parameters=NoisyParameters(self.draws, self.truncation or TOP, whole, by_row),
             work=NoisyWork,
             other_kernel=noisy_rankings,
-            other_work=NoisyWork,
             others=(queries.sizes > whole) | by_row | (self._measure.form != "discounted"),
             rows={"worth": self.draws + 1},
             seed=self.seed,

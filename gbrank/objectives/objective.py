@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
@@ -160,21 +160,6 @@ class Objective(ABC):
     def rescaled(self) -> bool:
         """Whether hooks may scale gradient and curvature together, to mean curvature 1."""
         return True
-
-    def first_learned(self, make: Callable[[str], Objective]) -> Objective | None:
-        """Return the objective that trees learn first, if there is one.
-
-        Parameters
-        ----------
-        make : callable
-            Makes an objective from its name: `get_objective`.
-
-        Returns
-        -------
-        Objective or None
-        """
-        name = self.facts.start
-        return None if name == "none" else make(name)
 
     def __add__(self, other: Objective) -> Mixture:
         """Return the mixture of both; terms keep their weights, a single objective has weight 1."""
@@ -471,13 +456,6 @@ class Mixture(Objective):
             start=start,
             needs_start=(any if scheduled else all)(of["needs_start"]),
         )
-
-    def first_learned(self, make: Callable[[str], Objective]) -> Objective | None:
-        """Return the mixture of what each term begins with, if all begin alike."""
-        if self.facts.start == "none":
-            return None
-        starts = [objective.first_learned(make) for objective in self.objectives]
-        return Mixture([start for start in starts if start is not None], self.weights)
 
     def __str__(self) -> str:
         """Return the text from which `get_objective` makes the same mixture again."""

@@ -19,10 +19,9 @@ from gbrank.common.registry import Registered, Registry
 from gbrank.common.words import WORDS
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
-from gbrank.engine.query_loop import SMALLEST_CURVATURE, share_among_equals
-from gbrank.measures.custom_measure import best_first
+from gbrank.engine.query_loop import SMALLEST_CURVATURE, Outputs, share_among_equals
 from gbrank.measures.measure_registry import MEASURES, get_measure
-from gbrank.objectives.objective import Binding, Facts, Mixture, Objective
+from gbrank.objectives.objective import Binding, Facts, Mixture, Objective, terms_of
 from gbrank.objectives.on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
@@ -35,8 +34,7 @@ class ObjectiveFacts(Registered):
     @property
     def facts(self) -> Facts:
         """The facts that the class declares."""
-        declared: Facts = self.item.declared
-        return declared
+        return self.item.declared
 
     @property
     def usage(self) -> str:
@@ -46,8 +44,7 @@ class ObjectiveFacts(Registered):
 
 def _meant(text: str) -> str | None:
     """Return what may be meant by a word of another library, or by a measure; or None."""
-    word: str | None = WORDS["objectives"].get(text)
-    return word or (f"'lambda:{text}'" if MEASURES.has(text) else None)
+    return WORDS["objectives"].get(text) or (f"'lambda:{text}'" if MEASURES.has(text) else None)
 
 
 OBJECTIVES = Registry("objective", ObjectiveFacts, {}, _meant)
@@ -95,28 +92,23 @@ class CustomObjective(Objective):
 class PythonRunner(Runner):
     """Runs a function query by query, with the driver's order, weights and checks."""
 
-    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
-        """Return the loss of each query, shape (n_queries,)."""
-        queries = range(self.queries.n_queries)
-        return np.array([self.run_query(query, scores, sigma)[1] for query in queries])
-
-    def gradients(
-        self, scores: Vector, sigma: float, round: int, weights: Vector
-    ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature of each document, times its weight, in input order."""
-        gradient, curvature = np.empty((2, self.queries.n_documents))
+    def _run(
+        self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
+    ) -> None:
         for query in range(self.queries.n_queries):
-            rows, _, g, h = self.run_query(query, scores, sigma)
-            scale = weights[rows] if weights.size else 1.0
-            gradient[rows] = g * scale
-            curvature[rows] = np.maximum(h * scale, SMALLEST_CURVATURE)
-        return gradient, curvature
+            rows, loss, g, h = self.run_query(query, scores, sigma)
+            if outputs.values.size:
+                outputs.values[query] = loss
+                continue
+            weight = weights[rows] if weights.size else 1.0
+            outputs.gradient[rows] = g * weight
+            outputs.curvature[rows] = np.maximum(h * weight, SMALLEST_CURVATURE)
 
     def run_query(
         self, query: int, scores: Vector, sigma: float
     ) -> tuple[Positions, float, Vector, Vector]:
         """Return the rows of a query, best first, its loss, gradient and curvature."""
-        rows, s, labels = best_first(self, query, scores)
+        rows, s, labels = self.best_first(query, scores)
         name = getattr(self.program.kernel, "__name__", "a custom objective")
         # Copies, so that the function may change its arguments.
         returned = self.program.kernel(s.copy(), labels.copy(), sigma)
@@ -241,6 +233,15 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     return _from_text(objective.strip())
 
 
+def first_learned(objective: Objective) -> Objective | None:
+    """Return the objective that trees learn first, of a mixture that of all terms; or None."""
+    if objective.facts.start == "none":
+        return None
+    starts = [(get_objective(term.facts.start), weight) for term, weight in terms_of(objective)]
+    objectives, weights = zip(*starts, strict=True)
+    return objectives[0] if len(starts) == 1 else Mixture(objectives, weights)
+
+
 def _from_text(text: str) -> Objective:
     """Return the objective of a text without blanks around it."""
     terms = [split_outside(term, "*") for term in split_outside(text, "+")]
@@ -259,5 +260,4 @@ def _from_text(text: str) -> Objective:
         if not item.declared.takes_measure:
             raise ValueError(f"objective {call.name!r} takes no measure, got {quoted(text)}.")
         options["measure"] = get_measure(call.inner)
-    made: Objective = item(**options) if isinstance(item, type) else item
-    return made
+    return item(**options) if isinstance(item, type) else item

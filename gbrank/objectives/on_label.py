@@ -57,7 +57,8 @@ class OnLabel(Objective):
     def facts(self) -> Facts:
         """The facts of the objective, whose start is on the same label."""
         facts = self.objective.facts
-        return facts if facts.start == "none" else replace(facts, start=self._named(facts.start))
+        start = "none" if facts.start == "none" else f"{facts.start}[{self.label}]"
+        return replace(facts, start=start)
 
     @property
     def rescaled(self) -> bool:
@@ -66,10 +67,7 @@ class OnLabel(Objective):
 
     def __str__(self) -> str:
         """Return the text from which `get_objective` makes the same objective again."""
-        return self._named(str(self.objective))
-
-    def _named(self, objective: str) -> str:
-        return f"{objective}[{self.label}]"
+        return f"{self.objective}[{self.label}]"
 
     def runner(self, binding: Binding) -> Evaluator:
         """Return the runner of the documents that have the label."""

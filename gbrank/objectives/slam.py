@@ -48,7 +48,7 @@ def slam_smooth(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
 
 
 class MarginWork(NamedTuple):
-    """For each grade, the first document of a lower one; −1 if there is none."""
+    """For each grade but the lowest, 0, the first document of a lower one."""
 
     best: Positions
 
@@ -61,22 +61,17 @@ def slam_hinges(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     margin: float = query.parameters
     s, grade, v = query.scores, query.key, query.ranking.gains
     best = query.work.best
-    for g in range(s.size):
-        best[g] = -1
-    lowest = s.size
+    lowest = s.size - 1
     for j in range(s.size):
         g = int(grade[j])
-        if g < lowest:
-            for higher in range(g + 1, s.size):
-                if best[higher] >= 0:
-                    break
-                best[higher] = j
-            lowest = g
+        for higher in range(g + 1, lowest + 1):
+            best[higher] = j
+        lowest = min(lowest, g)
     loss = 0.0
     for i in range(s.size):
-        j = best[int(grade[i])]
-        if j < 0 or v[i] == 0.0:
+        if grade[i] == 0.0 or v[i] == 0.0:
             continue
+        j = best[int(grade[i])]
         short = margin + (s[j] - s[i])
         active = v[i] * (1.0 if short > 0 else (0.5 if short == 0 else 0.0))
         loss += active * short

@@ -15,7 +15,7 @@ from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.numba_internals import slice_of
-from gbrank.numerics.gauss_transform import add_by_boxes, lay_out
+from gbrank.numerics.gauss_transform import lay_out, sum_by_boxes
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -28,19 +28,14 @@ TAYLOR = np.exp(-0.125) / np.array([362880.0, 40320, 5040, 720, 120, 24, 6, 2, 1
 
 
 class SmoothWork(NamedTuple):
-    """The work arrays; the last four are matrices, a row for each sum by boxes."""
+    """The work arrays; the last two are matrices, a row for each sum by boxes."""
 
     total: Vector
     slopes: Vector
     means: Vector
     places: Vector
-    mean_weights: Matrix
-    mean_sums: Matrix
-    gradient_weights: Matrix
-    gradient_sums: Matrix
-
-
-ROWS = {"mean_weights": 2, "mean_sums": 2, "gradient_weights": 4, "gradient_sums": 4}
+    weights: Matrix
+    sums: Matrix
 
 
 def smooth_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -130,12 +125,11 @@ def average_in_boxes(
 ) -> None:
     """Write what `average` writes, by boxes."""
     m = gains.size
-    weights, sums = work.mean_weights, work.mean_sums
+    weights, sums = work.weights[:2], work.sums[:2]
     for j in range(m):
         weights[0, j] = 1.0
         weights[1, j] = gains[j]
-        sums[0, j] = sums[1, j] = 0.0
-    add_by_boxes(False, places, weights, sums)
+    sum_by_boxes(False, places, weights, sums)
     for j in range(m):
         total[j] = sums[0, j]
         means[j] = sums[1, j] / sums[0, j]
@@ -145,17 +139,13 @@ def average_in_boxes(
 def add_in_boxes(
     gains: Vector, means: Vector, slopes: Vector, places: Vector, work: SmoothWork, gradient: Vector
 ) -> None:
-    """Add what `add_neighbours` adds, by boxes."""
-    m = gains.size
-    weights, sums = work.gradient_weights, work.gradient_sums
-    for j in range(m):
-        weights[0, j] = 1.0
-        weights[1, j] = gains[j]
+    """Add what `add_neighbours` adds, by boxes; `average_in_boxes` has filled two rows."""
+    weights, sums = work.weights, work.sums
+    for j in range(gains.size):
         weights[2, j] = slopes[j]
         weights[3, j] = slopes[j] * means[j]
-        sums[0, j] = sums[1, j] = sums[2, j] = sums[3, j] = 0.0
-    add_by_boxes(True, places, weights, sums)
-    for i in range(m):
+    sum_by_boxes(True, places, weights, sums)
+    for i in range(gains.size):
         there = gains[i] * sums[2, i] - sums[3, i]
         here = slopes[i] * (sums[1, i] - means[i] * sums[0, i])
         gradient[i] += there + here
@@ -273,5 +263,5 @@ class SmoothRank(MeasureObjective):
             ["by_position"],
             parameters=float(MOST_NEIGHBOURS),
             work=SmoothWork,
-            rows=ROWS,
+            rows={"weights": 4, "sums": 4},
         )
