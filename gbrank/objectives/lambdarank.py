@@ -24,7 +24,7 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.numba_internals import slice_of
+from gbrank.engine.numba_internals import head_of
 from gbrank.numerics.logistic import add_row, logistic_pairs
 from gbrank.numerics.sweeps import PAIR_GRADIENTS, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
@@ -217,28 +217,34 @@ def _add_blocks(
 def _sweep_grades(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
     work: PairWork = query.work
-    two = work.two_grades
     loss = 0.0
     for high in range(1, int(query.ranking.gains.max()) + 1):
         for low in range(high):
             measure.grades(query.ranking, low, high, work.delta)
-            size = _pick_grades(low, high, query, work.delta, two)
-            n = size if out.gradient.size > 0 else 0
-            pairs_out = clear_derivatives(two.out, n)
+            two = _pick_grades(low, high, query, work.delta, work.two_grades)
+            added = clear_derivatives(two.out, two.scores.size if out.gradient.size > 0 else 0)
             loss += sweep_pairs(
-                slice_of(two.scores, 0, size), query.sigma, slice_of(two.heads, 0, size),
-                slice_of(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
-                PAIR_GRADIENTS if n > 0 else PAIR_LOSSES, work.sweep, pairs_out,
+                two.scores, query.sigma, two.heads, two.grades,
+                PairWeights(unit=True, separable=True), work.delta,
+                PAIR_GRADIENTS if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, added,
             )  # fmt: skip
-            for t in range(n):
-                out.gradient[two.places[t]] += pairs_out.gradient[t]
-                out.curvature[two.places[t]] += pairs_out.curvature[t]
+            move_back(added, two.places, 1, out)
     return loss
 
 
 @inline
-def _pick_grades(low: int, high: int, query: Query, delta: SeparableDelta, two: TwoGrades) -> int:
-    """Move the documents of two grades, and their deltas, to the front; return their number."""
+def move_back(added: Derivatives, places: Positions, draws: int, out: Derivatives) -> None:
+    """Add derivatives over `draws` to those of the documents at some places."""
+    for i in range(added.gradient.size):
+        out.gradient[places[i]] += added.gradient[i] / draws
+        out.curvature[places[i]] += added.curvature[i] / draws
+
+
+@inline
+def _pick_grades(
+    low: int, high: int, query: Query, delta: SeparableDelta, two: TwoGrades
+) -> TwoGrades:
+    """Return the documents of two grades, and move their deltas to the front."""
     gains, first = query.ranking.gains, query.ranking.first
     size = 0
     for p in range(gains.size):
@@ -253,7 +259,7 @@ def _pick_grades(low: int, high: int, query: Query, delta: SeparableDelta, two: 
             delta.lower[size] = delta.lower[p]
             delta.inside[size] = delta.inside[p]
             size += 1
-    return size
+    return head_of(two, size)
 
 
 def pairs_program(

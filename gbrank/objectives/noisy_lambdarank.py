@@ -22,7 +22,7 @@ from gbrank.engine.sorting import LONG
 from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs
 from gbrank.numerics.noise import Draw, draw_ranking
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
-from gbrank.objectives.lambdarank import write_separable
+from gbrank.objectives.lambdarank import move_back, write_separable
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
@@ -185,14 +185,6 @@ def move_documents(documents: PairDocuments, places: Positions, to: PairDocument
         to.up[i] = documents.up[place]
         to.down[i] = documents.down[place]
     return head_of(to, m)
-
-
-@inline
-def move_back(added: Derivatives, places: Positions, draws: int, out: Derivatives) -> None:
-    """Add derivatives over `draws` to those of the documents at some places."""
-    for i in range(out.gradient.size):
-        out.gradient[places[i]] += added.gradient[i] / draws
-        out.curvature[places[i]] += added.curvature[i] / draws
 
 
 @inline
