@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,9 @@ class XGBoostTrainer:
         self._verbosity = params.pop("verbosity")
         self._train = training_matrix(rows[0], schema, settings)
         self._valid = [
-            SparseScores(part)
+            SparseScores(part).by
             if sp.issparse(part.X) and not dart
-            else as_matrix(part.X, settings.n_jobs, part.init_score)
+            else partial(_scores, as_matrix(part.X, settings.n_jobs, part.init_score))
             for part in rows[1:]
         ]
         model = None if state is None else bytearray(state["model"])
@@ -131,14 +132,11 @@ class XGBoostTrainer:
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        return self._scores(self._train)
+        return _scores(self._train, self._booster)
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
-        return [
-            data.by(self._booster) if isinstance(data, SparseScores) else self._scores(data)
-            for data in self._valid
-        ]
+        return [scores_by(self._booster) for scores_by in self._valid]
 
     def state(self) -> State:
         """Return the trees, from which XGBoost computes the same scores again."""
@@ -154,6 +152,7 @@ class XGBoostTrainer:
         """Release the data; `meeting` connects and disconnects workers."""
         del self._booster, self._train, self._valid
 
-    def _scores(self, data: xgb.DMatrix) -> Vector:
-        scores = self._booster.predict(data, output_margin=True, validate_features=False)
-        return np.asarray(scores, dtype=np.float64)
+
+def _scores(data: xgb.DMatrix, booster: xgb.Booster) -> Vector:
+    scores = booster.predict(data, output_margin=True, validate_features=False)
+    return np.asarray(scores, dtype=np.float64)
