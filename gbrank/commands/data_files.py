@@ -99,21 +99,20 @@ class Reader:
         return Documents.checked(X, y, Queries.from_qid(qid), labels=self.labels or None), mask
 
     def read_to_score(
-        self, path: str, schema: Schema, comments: bool
-    ) -> tuple[Any, Any, dict[str, Any], list[str]]:
-        """Return features, queries, the columns that are none, and the comments of LETOR files."""
+        self, path: str, schema: Schema
+    ) -> tuple[Any, Any, dict[str, Any], Callable[[], list[str]]]:
+        """Return features, queries, other columns, and what reads the comments of LETOR files."""
         if not self._is_table(path, schema):
             letor, X = self._letor(path, schema)
-            texts = letor.comments() if comments else []  # else they may hold any bytes
             qid: Any = letor.queries()
-            return X, qid, {"qid": qid}, texts
+            return X, qid, {"qid": qid}, letor.comments  # which may hold any bytes
         features = schema.names or []
         numbers = {*features, self.label} - {*schema.texts}
         table = read_table(path, lambda name: name not in numbers)
         if lacks := [name for name in features if name not in table]:
             raise ValueError(f"{path}: must have all features of the model; it lacks {lacks}.")
         qid = as_ids(table[self.qid]) if self.qid in table else None
-        return table[features], qid, dict(table.drop(columns=features)), []
+        return table[features], qid, dict(table.drop(columns=features)), list
 
     def _is_table(self, path: str, schema: Schema | None) -> bool:
         """Return whether a file is a table, and not a LETOR file; refuse the other's options."""

@@ -70,13 +70,13 @@ def predict(
     gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
     """
     ranker = load(model)
-    X, qid, columns, comments = reader.read_to_score(file, ranker._schema, format == "trec")
+    X, qid, columns, comments = reader.read_to_score(file, ranker._schema)
     scores = np.asarray(ranker._predicted(X, qid))
     lines: Iterable[str] = map(repr, scores.tolist())
     if format == "trec":
         if qid is None:
             raise ArgumentError("qid", f"must name a column of {file}", repr(reader.qid))
-        names = names_in_comments(comments, qid.tolist())
+        names = names_in_comments(comments(), qid.tolist())
         if reader.docid is not None:
             if reader.docid not in columns:
                 raise unknown_name("column (docid)", reader.docid, columns)

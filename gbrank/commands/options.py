@@ -75,10 +75,9 @@ def command_parser(
     form: Any = partial(argparse.RawDescriptionHelpFormatter, max_help_position=INDENT, width=WIDTH)
     parser = argparse.ArgumentParser(f"gbrank {name}", formatter_class=form, description=texts[""])
     parser.epilog = f"examples:\n{texts['Examples']}"
-    options = [
-        *_add_options(parser, command),
-        parser.add_argument("--plugin", action="append", metavar="MODULE", default=[], help=PLUGIN),
-    ]
+    _add_options(parser, command)
+    parser.add_argument("--plugin", action="append", metavar="MODULE", default=[], help=PLUGIN)
+    options = parser._actions[1:]  # without --help
     words = (f"{' '.join(each.option_strings)} {each.metavar}" for each in options if each.required)
     parser.usage = " ".join([parser.prog, *map(str.strip, words), "[options]"])
     return parser, options
@@ -102,26 +101,24 @@ def _dataclass(parameter: inspect.Parameter) -> Any:
 
 def _add_options(
     parser: argparse._ActionsContainer, source: Callable[..., Any], without: Sequence[str] = ()
-) -> list[argparse.Action]:
+) -> None:
     """Add an option for each parameter of a function, and each field of those of dataclasses."""
-    options, texts = list[argparse.Action](), documented_parameters(source)
+    texts = documented_parameters(source)
     signature = inspect.signature(source, locals=NAMES, eval_str=True)
     for name, parameter in signature.parameters.items():
         if cls := _dataclass(parameter):
             group = parser.add_argument_group(texts[name][1].rstrip("."))
-            others = getattr(parameter.annotation, "__metadata__", ())
-            options += _add_options(group, cls, others)
+            _add_options(group, cls, getattr(parameter.annotation, "__metadata__", ()))
         elif name not in without:
             flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and not is_dataclass(source):
                 flag = name
-            options.append(_add_option(parser, flag, parameter, texts[name][1]))
-    return options
+            _add_option(parser, flag, parameter, texts[name][1])
 
 
 def _add_option(
     parser: argparse._ActionsContainer, flag: str, parameter: inspect.Parameter, text: str
-) -> argparse.Action:
+) -> None:
     """Add the option of a parameter, with the first sentence of its text."""
     default, reading = parameter.default, _reading(list(_parts(parameter.annotation)))
     required = default is parameter.empty
@@ -130,12 +127,13 @@ def _add_option(
     sentence = re.split(r"(?<=[^.])\. ", text)[0].rstrip(".").replace("`", "")
     line = textwrap.shorten(sentence, WIDTH - INDENT - len(note), placeholder=" ...") + note
     reading |= {"help": line.replace("%", "%%"), "default": argparse.SUPPRESS}
-    if not flag.startswith("--"):
-        reading |= {} if required else {"nargs": "?", "default": default}
-        return parser.add_argument(flag, **reading)
     if default is True:
         flag, reading["action"] = f"--no-{flag[2:]}", "store_false"
-    return parser.add_argument(flag, dest=parameter.name, required=required, **reading)
+    if flag.startswith("--"):
+        reading |= {"dest": parameter.name, "required": required}
+    elif not required:
+        reading |= {"nargs": "?", "default": default}
+    parser.add_argument(flag, **reading)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
