@@ -31,10 +31,8 @@ INK = "#010203"  # stands for the colour of the page's text
 # The page's own colours, which depend on whether it is light or dark.
 THEME = {INK: "currentColor", BLUE: "var(--accent)", ORANGE: "var(--second)", GREY: "var(--quiet)"}
 INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-CLEAR = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
 STYLE: dict[Any, Any] = {
     **dict.fromkeys(INKED, INK),
-    **dict.fromkeys(CLEAR, "none"),
     "grid.color": GREY,
     "font.size": 8,
     "svg.fonttype": "none",
@@ -110,7 +108,7 @@ def picture(draw: Callable[[Axes], object], caption: str) -> Picture:
         draw(figure.add_subplot())
         file = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(file, format="svg", dpi=200, metadata=nothing)
+        figure.savefig(file, format="svg", dpi=200, transparent=True, metadata=nothing)
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :]
     for colour, of_page in THEME.items():

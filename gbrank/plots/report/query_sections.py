@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
@@ -16,13 +13,8 @@ from gbrank.common.arrays import Vector
 from gbrank.common.registry import first_line
 from gbrank.common.table import Table
 from gbrank.data.documents import take_rows
-from gbrank.evaluation.statistics import (
-    Means,
-    common_queries,
-    compared_with_judge,
-    means,
-    power_sentence,
-)
+from gbrank.evaluation import statistics
+from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.fit.explanations import N_REASONS
 from gbrank.measures.judges import JUDGE, PEOPLE
 from gbrank.plots.comparison_panels import draw_queries
@@ -84,7 +76,7 @@ def changes(judged: ReportData) -> Blocks:
     yield page.Lead(_verdict(judged))
     main = judged.main
     smallest, needed = main.compared.power(main.n_queries, ASKED)
-    told = power_sentence(main.n_queries, smallest[0], needed[0], ASKED)
+    told = statistics.power_sentence(main.n_queries, smallest[0], needed[0], ASKED)
     tests = TEXTS["judged tests" if main.both else "tests"]
     yield TEXTS["changes"].format(names=judged.names, tests=tests, told=told)
     columns = ["p (t)"] if main.both else ["p (random.)", "p (t)"]
@@ -222,22 +214,20 @@ def _no_value(judged: ReportData) -> str:
 def segments(judged: ReportData) -> Blocks:
     """Yield the measure by groups of queries: their lengths, relevant documents, and columns."""
     yield TEXTS["segments"].format(measure=judged.measure)
-    for kind, values in judged.by.items():
-        yield _segment(judged, page.name(kind), values)
-    yield _segment(judged, "documents in the list", judged.rows.queries.sizes.tolist())
-    yield _segment(judged, "relevant documents", judged.n_relevant.tolist())
-
-
-def _segment(judged: ReportData, kind: str, keys: Sequence[Any]) -> Table:
-    names, codes = groups(keys)
-    parts = [common_queries(judged.main.values[:, codes == code]) for code in range(len(names))]
-    largest = np.nanmax([0.0, *(means(values).mean[0] for values in parts)])
-    rows: list[Cells] = []
-    for label, values in zip(names, parts, strict=True):
-        value, *others = _cells(means(values))
-        bar = page.bar(means(values).mean[0], largest, value)
-        rows.append([page.name(label), f"{values.shape[1]:,}", bar, *others])
-    return Table([kind, "queries", *_head(judged, judged.measure)], rows)
+    kinds = [(page.name(kind), values) for kind, values in judged.by.items()]
+    kinds.append(("documents in the list", judged.rows.queries.sizes.tolist()))
+    kinds.append(("relevant documents", judged.n_relevant.tolist()))
+    for kind, values in kinds:
+        names, codes = groups(values)
+        parts = [common_queries(judged.main.values[:, codes == code]) for code in range(len(names))]
+        of_parts = [means(part) for part in parts]
+        largest = np.nanmax([0.0, *(part.mean[0] for part in of_parts)])
+        rows: list[Cells] = []
+        for label, part, of_part in zip(names, parts, of_parts, strict=True):
+            value, *others = _cells(of_part)
+            bar = page.bar(of_part.mean[0], largest, value)
+            rows.append([page.name(label), f"{part.shape[1]:,}", bar, *others])
+        yield Table([kind, "queries", *_head(judged, judged.measure)], rows)
 
 
 def worst(judged: ReportData) -> Blocks:
@@ -313,7 +303,7 @@ def judge(judged: ReportData) -> Blocks:
         alike = np.nan
         if pair.shape[1] > 1 and pair.std(axis=1).all():
             alike = float(stats.pearsonr(*pair).statistic)
-        worth = float(compared_with_judge(both, place).worth[place])
+        worth = float(statistics.compared_with_judge(both, place).worth[place])
         bias = _cells(means(pair))[-2:]
         rows.append([name, *bias, number(alike, ".2f"), number(worth, ".1f")])
     yield TEXTS["bias"].format(measure=judged.measure)

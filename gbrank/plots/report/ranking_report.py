@@ -32,20 +32,19 @@ from gbrank.plots.report import page, query_sections, report_data
 from gbrank.plots.report.page import Fact, Section
 from gbrank.plots.report.report_data import Measured, ReportData, column_of
 
-SECTIONS = {
+SECTIONS = {  # of two models some are on the first alone, and say `of` which
     query_sections.measures: "How good it is",
     query_sections.changes: "What changed",
     query_sections.judge: "What the judge is worth",
     query_sections.segments: "Where it is good, and where not",
     query_sections.distribution: "From query to query",
-    query_sections.worst: "The worst queries",
-    report_data.importances: "What it looks at",
-    report_data.curves: "How it learned",
+    query_sections.worst: "The worst queries{of}",
+    report_data.importances: "What it looks at{of}",
+    report_data.curves: "How it learned{of}",
     report_data.data: "The data",
     report_data.parameters: "Parameters",
     report_data.versions: "Versions",
 }
-OF_FIRST = {query_sections.worst, report_data.importances, report_data.curves}
 
 
 def report(
@@ -206,7 +205,7 @@ def _sections(judged: ReportData) -> Iterator[Section]:
     of = f" ({judged.names[0]})" if judged.names[1:] else ""
     for make, title in SECTIONS.items():
         if blocks := [*make(judged)]:
-            yield Section(make.__name__, title + of if make in OF_FIRST else title, blocks)
+            yield Section(make.__name__, title.format(of=of), blocks)
 
 
 def _facts(judged: ReportData) -> list[Fact]:

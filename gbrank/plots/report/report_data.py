@@ -199,13 +199,10 @@ def importances(judged: ReportData) -> Blocks:
     else:
         at_random = " taken at random" if n > SAMPLE else ""
         yield TEXTS["importances"].format(documents=count(min(n, SAMPLE), "document") + at_random)
+    names, order = judged.schema.feature_names, np.lexsort((-gains, -np.nan_to_num(moved)))
     rows: list[Cells] = [
-        [
-            page.name(judged.schema.feature_names[i]),
-            page.bar(gains[i], gains.max()),
-            page.bar(moved[i], moved.max()),
-        ]
-        for i in np.lexsort((-gains, -np.nan_to_num(moved)))
+        [page.name(names[i]), page.bar(gains[i], gains.max()), page.bar(moved[i], moved.max())]
+        for i in order
     ]
     yield from _of_features(["feature", "share of the gain", "mean |SHAP|"], rows)
 
@@ -303,24 +300,21 @@ def drift(here: Vector, then: Vector, *, categorical: bool) -> float:
 
 def parameters(judged: ReportData) -> Blocks:
     """Yield the parameters of each model; those that differ stand out, and come first."""
-    params = [_params_of(ranker) for ranker in judged.rankers]
+    params = []
+    for ranker in judged.rankers:
+        says = hasattr(ranker, "get_params") and not isinstance(ranker, PretrainedRanker)
+        values = ranker.get_params(deep=False) if says else {}
+        params.append({key: page.name(as_json(value)) for key, value in values.items()})
     rows: list[tuple[bool, Cells]] = []
     for key in dict.fromkeys(chain(*params)):
-        values = [each.get(key, NONE) for each in params]
-        differ = len({*values}) > 1
-        rows.append((differ, [key, *(Cell(value, strong=differ) for value in values)]))
+        texts = [each.get(key, NONE) for each in params]
+        differ = len({*texts}) > 1
+        rows.append((differ, [key, *(Cell(text, strong=differ) for text in texts)]))
     rows.sort(key=lambda row: not row[0])
     kinds = [NONE if ranker is None else type(ranker).__name__ for ranker in judged.rankers]
     table: list[Cells] = [["class", *kinds], *(cells for _, cells in rows)]
     head = ["parameter", *judged.names]
     yield from page.folded(head, table, 2 * SHOWN, range(len(head)))
-
-
-def _params_of(model: Any) -> dict[str, str]:
-    """Return the parameters of a model as texts, of those that say."""
-    if isinstance(model, PretrainedRanker) or not hasattr(model, "get_params"):
-        return {}
-    return {key: page.name(as_json(value)) for key, value in model.get_params(deep=False).items()}
 
 
 def versions(judged: ReportData) -> Blocks:
