@@ -12,11 +12,10 @@ from urllib.parse import urlparse
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
-from gbrank.common.arrays import Keys
+from gbrank.common.arrays import Keys, Mask, Positions
 from gbrank.data.documents import take_rows
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from distributed import Actor, Client, Future
 
 Collection: TypeAlias = Any  # of Dask: an array, a data frame or a series
-Owners = NDArray[np.int64]
 
 POLL_SECONDS = 1
 ONCE = {"pure": False, "retries": 0}  # a task is run anew in each fit, and never repeated
@@ -121,7 +119,7 @@ def _keys_of(part: Data) -> Keys:
     return query_keys(Queries.from_qid(qid).ids) if len(qid) else np.empty(0, np.uint64)
 
 
-def _pick(part: Data, chosen: NDArray[np.bool_]) -> Data:
+def _pick(part: Data, chosen: Mask) -> Data:
     """Return some queries of a part."""
     _, rows = Queries.from_qid(part["qid"]).subset(chosen)
     return each_column(lambda _, values: take_rows(values, rows), part)
@@ -144,7 +142,7 @@ def _concatenate(_: str, *blocks: Any) -> Any:
 
 def assign(
     keys: Sequence[Keys], n_shards: int, where: str, among: Keys | None = None
-) -> list[Owners]:
+) -> list[Positions]:
     """Choose the shard of each query.
 
     Whole partitions go to shards in order, so that most rows stay where they are. The rows of a
@@ -172,7 +170,7 @@ def assign(
 
 
 def _place(
-    client: Client, parts: Sequence[Future], owners: Sequence[Owners], addresses: Sequence[str]
+    client: Client, parts: Sequence[Future], owners: Sequence[Positions], addresses: Sequence[str]
 ) -> list[str]:
     """Choose a worker for each shard, so that as many queries as possible need not move."""
     n_held = np.zeros((len(addresses), len(addresses)))
@@ -186,7 +184,7 @@ def _place(
 
 
 def _make_shards(
-    client: Client, parts: Sequence[Future], owners: Sequence[Owners], addresses: Sequence[str]
+    client: Client, parts: Sequence[Future], owners: Sequence[Positions], addresses: Sequence[str]
 ) -> list[Any]:
     """Bring the rows of each shard to its worker."""
     pieces: list[list[Any]] = [[] for _ in addresses]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import takewhile
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from gbrank.export.forest import Forest, expect
 AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
 TENSORS = {"nodes_modes", "nodes_splits", "leaf_weights", "membership_values"}
 ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.21
-
-
-Attributes: TypeAlias = dict[str, list[Any]]  # the operator's attributes, column by column
 
 
 def prepare_onnx(forest: Forest) -> Forest:
@@ -42,8 +39,11 @@ def prepare_onnx(forest: Forest) -> Forest:
     return replace(forest, trees=[*map(rooted, forest.trees)])
 
 
-def _add(table: Attributes, tree: Tree) -> int:
-    """Add a node with those below it, and return its place among nodes, or among leaves."""
+def _add(table: dict[str, Any], tree: Tree) -> int:
+    """Add a node with those below it to the operator's attributes; return its place.
+
+    The place is that among nodes, or among leaves.
+    """
     if isinstance(tree, Leaf):
         table["leaf_weights"].append(tree.value)
         return len(table["leaf_weights"]) - 1
@@ -69,16 +69,14 @@ def write_onnx(forest: Forest) -> bytes:
     """Return the content of the file."""
     onnx = needed("onnx", "export")
     helper, types = onnx.helper, onnx.TensorProto
-    table: Attributes = defaultdict(list)
+    table: dict[str, Any] = defaultdict(list)
     for tree in forest.trees:
         table["tree_roots"].append(_add(table, tree))
-    attributes: dict[str, Any] = dict(table)
+    table |= {"leaf_targetids": [0] * len(table["leaf_weights"]), "n_targets": 1}
     for name in {*table} & TENSORS:
         kind = types.UINT8 if name == "nodes_modes" else types.FLOAT
-        attributes[name] = helper.make_tensor(name, kind, [len(table[name])], table[name])
-    attributes["leaf_targetids"] = [0] * len(table["leaf_weights"])
-    ends: tuple[list[str], list[str]] = ["features"], ["score"]
-    node = helper.make_node("TreeEnsemble", *ends, domain="ai.onnx.ml", n_targets=1, **attributes)
+        table[name] = helper.make_tensor(name, kind, [len(table[name])], table[name])
+    node = helper.make_node("TreeEnsemble", ["features"], ["score"], domain="ai.onnx.ml", **table)
     features, score = (
         helper.make_tensor_value_info(name, types.FLOAT, ["documents", width])
         for name, width in (("features", len(forest.features)), ("score", 1))
@@ -109,7 +107,7 @@ def read_onnx(content: bytes, forest: Forest) -> list[Tree]:
     return [_tree(table, False, root) for root in table["tree_roots"]]
 
 
-def _tree(table: Attributes, is_leaf: bool, place: int) -> Tree:
+def _tree(table: dict[str, Any], is_leaf: bool, place: int) -> Tree:
     expect(place >= 0, "nodes by number")
     if is_leaf:
         return Leaf(table["leaf_weights"][place])
