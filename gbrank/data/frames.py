@@ -46,20 +46,11 @@ def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
 class FeatureTable:
     """The columns of a data frame, by name; those of pandas without narwhals where time counts."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, names: list[str]) -> None:
         self._native = frame  # of pandas, or of narwhals
         self._pandas = not isinstance(frame, nw.DataFrame)
-        self.names = [str(name) for name in frame.columns]
+        self.names = names
         self.shape: tuple[int, int] = frame.shape
-        refuse_empty(self.shape)
-        if len(set(self.names)) < len(self.names):
-            twice = max(self.names, key=self.names.count)
-            same = " and ".join(repr(name) for name in frame.columns if str(name) == twice)
-            demand = "must have a name of its own for each column, which are taken as text"
-            raise ArgumentError("X", demand, same)
-        if "" in self.names:
-            hint = " An index that was written to a file comes back so: drop it, or name it."
-            raise ArgumentError("X", "must have a name for each column", "''", hint)
 
     @cached_property
     def _frame(self) -> nw.DataFrame[Any]:
@@ -96,7 +87,8 @@ class FeatureTable:
     def take(self, places: list[int]) -> FeatureTable:
         """Return some of the columns."""
         native = self._native
-        return FeatureTable(native.take(places, axis=1) if self._pandas else native[:, places])
+        some = native.take(places, axis=1) if self._pandas else native[:, places]
+        return FeatureTable(some, [self.names[place] for place in places])
 
     def to_native(self) -> Any:
         """Return the data frame."""
@@ -144,7 +136,18 @@ def feature_table(X: Any) -> FeatureTable | None:
     if frame is None:
         return None
     features = [name for name in frame.columns if not is_stored_index(name)]
-    return FeatureTable(frame if len(features) == len(frame.columns) else frame[features])
+    frame = frame if len(features) == len(frame.columns) else frame[features]
+    table = FeatureTable(frame, [str(name) for name in features])
+    refuse_empty(table.shape)
+    if len(set(table.names)) < len(table.names):
+        twice = max(table.names, key=table.names.count)
+        same = " and ".join(repr(name) for name in features if str(name) == twice)
+        demand = "must have a name of its own for each column, which are taken as text"
+        raise ArgumentError("X", demand, same)
+    if "" in table.names:
+        hint = " An index that was written to a file comes back so: drop it, or name it."
+        raise ArgumentError("X", "must have a name for each column", "''", hint)
+    return table
 
 
 def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
