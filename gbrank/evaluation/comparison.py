@@ -18,13 +18,7 @@ from gbrank.common.on_use import needed
 from gbrank.common.table import Table
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
-from gbrank.evaluation.statistics import (
-    JudgedValues,
-    compared,
-    compared_with_judge,
-    holm,
-    power_sentence,
-)
+from gbrank.evaluation import statistics
 from gbrank.measures.judges import JUDGE, PEOPLE, of_y, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
@@ -89,8 +83,8 @@ class QueryValues:
             nothing = np.full((*scores.shape[:2], len(judged)), np.nan)
             values = {PEOPLE: np.broadcast_to(judged.astype(np.float64), nothing.shape)}
             for measure in map(of_y, measures):
-                people = replace(measure, label=PEOPLE)
-                values[str(measure)] = cube(people) if judged.any() else nothing
+                by_people = replace(measure, label=PEOPLE)
+                values[str(measure)] = cube(by_people) if judged.any() else nothing
                 values[f"{measure}[{JUDGE}]"] = cube(replace(measure, label=JUDGE))
         else:
             values = {str(measure): cube(measure) for measure in measures}
@@ -190,9 +184,10 @@ class Comparison:
         if PEOPLE in scores.values:
             judge = scores.by_query(f"{measure}[{JUDGE}]").mean(axis=1)
             judged = scores.by_query(PEOPLE)[0, 0] > 0
-            tests = compared_with_judge(JudgedValues(every.mean(axis=1), judge, judged), reference)
+            both = statistics.JudgedValues(every.mean(axis=1), judge, judged)
+            tests = statistics.compared_with_judge(both, reference)
         else:
-            tests = compared(cube.mean(axis=1), reference)
+            tests = statistics.compared(cube.mean(axis=1), reference)
         deviation = np.nan
         if n_seeds > 1 and n_queries:
             deviation = cube.mean(axis=2).std(axis=1, ddof=1)
@@ -202,8 +197,8 @@ class Comparison:
             "n_skipped": every.shape[2] - n_queries,
             **tests.means._asdict(),
             "seed_deviation": deviation,
-            "p_randomisation": holm(tests.p_randomisation),
-            "p_t": holm(tests.p_t),
+            "p_randomisation": statistics.holm(tests.p_randomisation),
+            "p_t": statistics.holm(tests.p_t),
             "rounds": self.rounds.reshape(n_rankers, -1).mean(axis=1),
             "cpu_seconds": self.cpu_seconds.reshape(n_rankers, -1).mean(axis=1),
             "smallest": smallest,
@@ -370,7 +365,7 @@ def _sentences(rows: Sequence[Row], asked: float) -> list[str]:
     if not compared:
         return [title]
     widest = max(compared, key=lambda row: row.smallest)
-    text = power_sentence(widest.n_queries, widest.smallest, widest.n_needed, asked)
+    text = statistics.power_sentence(widest.n_queries, widest.smallest, widest.n_needed, asked)
     if not math.isnan(widest.n_worth):
         worth = min(row.n_worth for row in compared)
         judge = f"as much as {worth:.1f} more queries judged by people" if worth > 0 else "nothing"

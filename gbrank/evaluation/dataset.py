@@ -205,11 +205,9 @@ def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[Fi
     processes = usable_threads(check_jobs(n_jobs))
     for fit in {(fit.data.name, fit.name): fit for fit in fits}.values():
         try_ranker(fit)
-    if processes == 1:
-        results = map(run, fits)
-    else:
-        parallel = joblib.Parallel(processes, return_as="generator", batch_size=1)
-        results = parallel(joblib.delayed(run_in_worker)(fit) for fit in fits)
+    work = joblib.delayed(run if processes == 1 else run_in_worker)
+    parallel = joblib.Parallel(processes, return_as="generator", batch_size=1)
+    results = parallel(map(work, fits))
     done = []
     with Bar(total=len(fits), disable=not progress, unit="fit") as bar:
         for fit, result in zip(fits, results, strict=True):

@@ -27,10 +27,6 @@ from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.ranker import load_ranker
 
 JUDGED = "judged"  # the label of documents that have a judgement
-KINDS = (
-    "a model with predict, a file or folder of one, a TREC run, a column of X, or one score per row"
-)
-CATBOOST = b"CBM1"  # what its files begin with
 
 
 def scores_from(
@@ -121,9 +117,11 @@ def opened(source: Any, X: Any = None) -> Any:
     if path.is_dir():
         return load_ranker(path)
     if not path.exists():
-        raise ArgumentError("source", f"must be {KINDS}", quoted(os.fspath(path)))
+        kinds = "a model with predict, a file or folder of one, a TREC run, a column of X"
+        demand = f"must be {kinds}, or one score per row"
+        raise ArgumentError("source", demand, quoted(os.fspath(path)))
     content = read_bytes(path)
-    if content.startswith(CATBOOST):
+    if content.startswith(b"CBM1"):
         catboost = needed("catboost")
         try:
             return catboost.CatBoost().load_model(os.fspath(path))

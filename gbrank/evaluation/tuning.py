@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,12 @@ def tune(
     if study is None:
         sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
         study = optuna.create_study(direction="maximize", sampler=sampler)
-    _check_study(study, ranker, data)
+    documents = replace(data.documents, X=None)
+    key = hash_of([ranker, documents.arguments(), data.queries.index, data.splits, data.X])
+    if study.direction.name != "MAXIMIZE" or study.user_attrs.get("gbrank", key) != key:
+        demand = "must maximize, and be of the same data, folds and ranker"
+        raise ArgumentError("study", demand, repr(study.study_name))
+    study.set_user_attr("gbrank", key)  # by which a later call knows it
     search = _Search(ranker, data)
     _enqueue(study, search.start)
     try:
@@ -187,16 +193,6 @@ class _Search:
             usual = chosen_trees(ranker, rows.queries)["learning_rate"]
             ranker.set_params(learning_rate=min(rate * usual, 0.3))
         return fit_on_rows(ranker, self.data, rows)
-
-
-def _check_study(study: Any, ranker: GBRanker, data: Dataset) -> None:
-    """Refuse a study of other data, folds or ranker; note in a new one of which it is."""
-    columns = {name: column for name, column in data.documents.arguments().items() if name != "X"}
-    key = hash_of([ranker, columns, data.queries.index, data.splits, data.X])
-    if study.direction.name != "MAXIMIZE" or study.user_attrs.get("gbrank", key) != key:
-        demand = "must maximize, and be of the same data, folds and ranker"
-        raise ArgumentError("study", demand, repr(study.study_name))
-    study.set_user_attr("gbrank", key)
 
 
 def _enqueue(study: Any, start: dict[str, Any]) -> None:
