@@ -100,7 +100,11 @@ class Runner:
         self.queries = queries
         self.n_jobs = n_jobs
         self._cost = queries.sizes * (queries.sizes + PAIRS_PER_DOCUMENT)
-        self._order = _sorted_rows(program, queries)
+        self._order = queries.order  # the rows, query by query, in the order for equal scores
+        if program.order != "input":
+            key = program.key if program.order == "ascending" else -program.key
+            numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
+            self._order = queries.order[np.lexsort((key[queries.order], numbers))]
         self._documents = _documents(program.key, terms, queries, self._order, program.tied)
         # Arrays in input order are not needed again.
         self.program = replace(program, key=np.empty(0), terms=None)
@@ -272,12 +276,3 @@ def _of_longest(discounts: Vector, queries: Queries) -> Vector:
     one = discounts[starts[longest] : queries.offsets[longest + 1]].copy()
     place = np.arange(discounts.size) - np.repeat(starts, queries.sizes)
     return one if np.array_equal(discounts, one[place]) else discounts
-
-
-def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.signedinteger]:
-    """Return the rows, query by query, in the order for equal scores."""
-    if program.order == "input":
-        return queries.order
-    key = program.key if program.order == "ascending" else -program.key
-    numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
-    return queries.order[np.lexsort((key[queries.order], numbers))]
