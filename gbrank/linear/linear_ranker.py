@@ -261,7 +261,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         """Train the weights, and return all that the fit makes."""
         params = checked_fields(self)
         objective, schedule, n_steps = self._settings()
-        called = check_callbacks(callbacks)
+        watched = {"callbacks": check_callbacks(callbacks), "progress": params["verbose"]}
         schema = learn_numbers(train.X)
         rows = with_numbers(schema, train, by_query=self.by_query)
         judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
@@ -277,16 +277,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         move = solvers.SOLVERS[self.solver](objective, rows, center, n_steps, params)
         unit = objective.facts.sigma_unit
         descent = solvers.Descent(move, rows, judged, [start], schedule, unit, n_steps)
-        history = run_rounds(
-            descent,
-            descent.step,
-            n_steps,
-            judges,
-            descent,
-            History(),
-            callbacks=called,
-            progress=params["verbose"],
-        )
+        history = run_rounds(descent, descent.step, n_steps, judges, descent, History(), **watched)
         return FittedSteps(
             schema=schema,
             coef=descent.coefs[history.best_round],

@@ -143,21 +143,13 @@ def ap_by_rank(
 
     Qin, Liu & Li 2010, section 4.3 and appendix B.2.
     """
-    work = unpack(ranking.memory, APWork)
-    relevant = sum_of(ranking.gains)
-    if 0.5 * relevant * relevant > direct * DIRECT_PAIRS * ranking.gains.size:
-        return sweep_precisions(ranking, ranks, beta, work, slopes)
-    return measure_of_real_ranks(
-        relevant_above, precision_here, ranking, ranks, beta, work.real_ranks, slopes
-    )
-
-
-@inline
-def sweep_precisions(
-    ranking: Ranking, ranks: Vector, beta: float, work: APWork, slopes: Vector
-) -> float:
-    """Return what `measure_of_real_ranks` does, by sweeps."""
     gains, first, scale, m = ranking.gains, ranking.first, ranking.scale, ranking.gains.size
+    work = unpack(ranking.memory, APWork)
+    relevant = sum_of(gains)
+    if 0.5 * relevant * relevant <= direct * DIRECT_PAIRS * m:
+        return measure_of_real_ranks(
+            relevant_above, precision_here, ranking, ranks, beta, work.real_ranks, slopes
+        )
     counts, count_slopes, shares = work.counts, work.count_slopes, work.shares
     from_last = slice_of(work.from_last, 0, m)
     for i in range(m):

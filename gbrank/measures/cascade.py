@@ -202,7 +202,7 @@ class HitRate(RR):
 
 
 class ERRWork(NamedTuple):
-    """Work arrays: those of `cascade_by_rank`, what rows know of those before them, and means."""
+    """The work arrays of `cascade_by_rank`, what `err_row` keeps for each document, and means."""
 
     real_ranks: RealRanksWork
     before: Vector
@@ -332,9 +332,10 @@ def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     n = end - start
     reach = min(end, max(top, start)) - start
     depth = depth_of(start, end, gains, ranking.cut)
+    new = i == start or gains[i] != gains[i - 1]  # equal x stand side by side
     inside = 0.0
     for j in range(i + 1, end):
-        if i == start or gains[i] != gains[i - 1]:  # equal x stand side by side
+        if new:
             if gains[j] != gains[j - 1]:
                 inside = 0.0
                 survival_means(start, end, i, j, depth, gains, work.means)

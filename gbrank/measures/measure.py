@@ -396,7 +396,11 @@ class TruncatedRelevance(RelevanceMeasure):
 
 @dataclass(frozen=True, eq=False)
 class BoundMeasure:
-    """A measure bound to labels and queries, of all documents or of those that have its label."""
+    """A measure bound to labels and queries; made by `Measure.bind` and `bind_to_rows`.
+
+    It is of some rows and queries, those that have its label: scores are given for all rows, and
+    the others' queries are NaN.
+    """
 
     measure: Measure
     runner: Runner

@@ -105,8 +105,8 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
             break
         if parameters.separable:
             write_separable(i, i + 1, m, ranking, work.delta, weights)
-        if parameters.by_row:
-            stop = ranking.last[i] if parameters.separable else m
+        stop = ranking.last[i] if parameters.separable else m
+        if parameters.by_row and stop > i + 1:
             measure.row(ranking, i, stop, top, weights)
         if parameters.built_in > 0 and s[0] != s[m - 1]:
             for j in range(i + 1, m):
