@@ -125,13 +125,13 @@ def write_separable(
     i: int, begin: int, end: int, ranking: Ranking, delta: SeparableDelta, out: Vector
 ) -> None:
     """Write the expected delta of document i with begin, ..., end − 1, all of them below it."""
-    gains, last = ranking.gains, ranking.last[i]
+    gains, gain, last = ranking.gains, ranking.gains[i], ranking.last[i]
     inside, upper, share, lower = delta.inside[i], delta.upper[i], delta.share[i], delta.lower
     # Unsigned indices need no wrap-around check, so that the loops vectorise.
     for j in range(np.uintp(begin), np.uintp(min(last, end))):
-        out[j] = abs(gains[i] - gains[j]) * inside
+        out[j] = abs(gain - gains[j]) * inside
     for j in range(np.uintp(max(begin, last)), np.uintp(end)):
-        out[j] = abs(gains[i] - gains[j]) * (upper + share * lower[j])
+        out[j] = abs(gain - gains[j]) * (upper + share * lower[j])
 
 
 @inline
