@@ -27,7 +27,7 @@ from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, get_objective
-from gbrank.schedules import Sigma, unit_of
+from gbrank.schedules import Progress, Sigma, unit_of
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
 Parts: TypeAlias = tuple[Any, Any, Any, Any]
 
 
-class PerDataset(dict[int, tuple[list[Any], T]]):
+class PerDataset(dict[int, tuple[weakref.ref[Any], list[Any], T]]):
     """A value per data set, made anew if its content changes, dropped with it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -51,13 +51,14 @@ class PerDataset(dict[int, tuple[list[Any], T]]):
     def of(self, owner: object, parts: Parts, make: Callable[[Parts, Queries], T]) -> T:
         """Return what is made for a data set that consists of these arrays, and its queries."""
         key = id(owner)
+        kept = self.get(key)
+        if kept and kept[0]() is owner and all(map(np.array_equal, kept[1], parts)):
+            return kept[2]
         content: list[Any] = [None if part is None else np.array(part) for part in parts]
-        if key not in self:
-            weakref.finalize(owner, self.pop, key, None)
-        if key not in self or not all(map(np.array_equal, self[key][0], content)):
-            queries = Queries.resolve(len(content[0]), group=content[1])
-            self[key] = content, make(parts, queries)
-        return self[key][1]
+        made = make(parts, Queries.resolve(len(content[0]), group=content[1]))
+        # Unlike `weakref.finalize`, the reference goes with the hook, if that goes first.
+        self[key] = weakref.ref(owner, lambda _: self.pop(key, None)), content, made
+        return made
 
 
 def callers(name: str, kind: type[T]) -> T | None:
@@ -92,8 +93,9 @@ class GradientHook:
         watch: Watch | None = None,
     ) -> None:
         self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
-        self.stages_after = partial(stages_of, get_objective(objective), sigma, rounds, start)
-        self.stages = self.stages_after()
+        self.objective = get_objective(objective)
+        self._stages_after = partial(stages_of, self.objective, sigma, rounds, start)
+        self.stages = self._stages_after()
         self.n_jobs = n_jobs
         self.watch = watch
         self.gradients: RoundGradients | None = None  # of the last round, where a fit watches
@@ -111,6 +113,10 @@ class GradientHook:
         n_rounds = 1 + max(self.sigma_of_round, default=-1)
         return np.array([self.sigma_of_round.get(round, np.nan) for round in range(n_rounds)])
 
+    def go_on_from(self, before: Progress | None) -> None:
+        """Continue the schedule of another model, given how far that came."""
+        self.stages = self._stages_after(before)
+
     def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels; weights and others are columns."""
         return [
@@ -123,7 +129,7 @@ class GradientHook:
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a round, for a data set of the booster's."""
         if round == 0:  # an earlier training may have ended the start early
-            self.stages = self.stages_after()
+            self.stages = self._stages_after()
             self.sigma_of_round.clear()
         stage, *more = self.stages
         if round is None and (

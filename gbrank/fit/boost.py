@@ -144,7 +144,7 @@ def gradients_of(
         n_jobs=ranker.n_jobs,
     )
     if isinstance(ranker.init, BoostedRanker):
-        hook.stages = hook.stages_after(ranker.init._fitted.progress)
+        hook.go_on_from(ranker.init._fitted.progress)
     bound = hook.bind(
         train.y,
         train.queries,

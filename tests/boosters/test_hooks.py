@@ -1,7 +1,9 @@
 """Hooks: gbrank's objectives inside LightGBM's and XGBoost's own training calls, round by round."""
 
 import copy
+import gc
 import pickle
+import weakref
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -72,6 +74,17 @@ def test_outside_training(kit: Any) -> None:
         hook(SCORES, data)
     hook.at_round(3, SCORES, data)
     assert_array_equal(hook.sigmas, schedule_of(range(3, 4)))
+
+
+@both
+def test_data_that_outlive_a_hook(kit: Any) -> None:
+    """They keep nothing of it."""
+    data, hook = constructed(kit.data()), kit.hook("ranknet")
+    hook(SCORES, data)
+    kept = weakref.ref(hook._bound)
+    del hook
+    gc.collect()
+    assert kept() is None
 
 
 def test_lgbm_ranker_round_and_continuation() -> None:
