@@ -80,7 +80,7 @@ def test_segments(page: Page, values: dict[str, Any]) -> None:
 
 def test_groups() -> None:
     """Few numbers are by themselves, many in ranges, 0 apart; rare texts go together."""
-    assert groups([2, 1, 2])[0] == ["1", "2"]
+    assert groups([2, 1, 2, 2**53, 2**53 + 1])[0] == ["1", "2", str(2**53), str(2**53 + 1)]
     names, codes = groups([*range(101), None])
     assert names == ["0", "1 to 25", "26 to 50", "51 to 75", "76 to 100", "missing"]
     assert np.bincount(codes).tolist() == [1, 25, 25, 25, 25, 1]

@@ -172,13 +172,14 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
     Few numbers are by themselves; of many, 0 is apart, and others are in quarters.
     """
     values = sorted(counts)
-    tops = known = np.array(values, np.float64)
+    codes = np.arange(len(values))
     if len(values) > MOST_GROUPS:
+        known = np.array(values, np.float64)
         others = np.array([value for value in counts.elements() if value])
         tops = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower")
         if 0 in counts:
             tops = np.append(tops, [0.0, *known[known < 0][-1:]])
-    codes = np.searchsorted(np.unique(tops), known)
+        codes = np.searchsorted(np.unique(tops), known)
     edges = [*np.flatnonzero(np.diff(codes, prepend=-1)).tolist(), len(values)]
     ends = [value for first, end in pairwise(edges) for value in (values[first], values[end - 1])]
     called = iter(number_names(ends))
