@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.commands.data_files import ColumnName, Reader, read_parts
 from gbrank.commands.options import File, NewFile, NewPicture, printable
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Positions, Vector
+from gbrank.common.arrays import Array, Positions, Vector
 from gbrank.common.checks import check_number, refuse_twice, unknown_name
 from gbrank.common.files import replace_file, replaced
 from gbrank.data.queries import Queries
@@ -145,7 +144,7 @@ def draw(name: str, comparisons: Sequence[Comparison], path: str) -> None:
 
 def _read(
     reader: Reader, paths: Sequence[str], rankers: Sequence[str], time: str | None
-) -> tuple[Dataset, dict[str, NDArray[Any]]]:
+) -> tuple[Dataset, dict[str, Array]]:
     """Return a data set, and the columns that are rankers, which are no features."""
     taken = [name for name in (time, reader.docid) if name is not None]
     data, files = read_parts(reader, paths, [*rankers, *taken])
@@ -167,7 +166,7 @@ def _read(
     return dataset, {name: columns[name] for name in names}
 
 
-def _folds_by_time(times: Any, qid: NDArray[Any]) -> list[tuple[Positions, ...]]:
+def _folds_by_time(times: Any, qid: Array) -> list[tuple[Positions, ...]]:
     """Return three folds, whose tested queries are later than all others; of each, its first time.
 
     A part of the queries before those that are tested on is validated on.
@@ -231,7 +230,7 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
     print(f"\nDifferences from {BASELINE} and seconds: {output}")
 
 
-def with_noise(y: Vector, rows: NDArray[np.int64], seed: int) -> Vector:
+def with_noise(y: Vector, rows: Positions, seed: int) -> Vector:
     """Return labels of which a third, among these rows, are exchanged at random."""
     rng = np.random.default_rng(seed)
     exchanged = rows[rng.random(len(rows)) < NOISE]

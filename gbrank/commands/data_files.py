@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.boosters.interface import stacked
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.arrays import Mask, Vector
+from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
 from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
@@ -153,7 +152,7 @@ FilesToScore: TypeAlias = Annotated[Labelled, "drop", "unjudged"]
 
 def read_parts(
     reader: Reader, paths: Sequence[str], keep: Sequence[str] = ()
-) -> tuple[dict[str, Any], NDArray[np.int64]]:
+) -> tuple[dict[str, Any], Positions]:
     """Return X, y and qid of the documents of all files, and the number of the file of each."""
     parts = [reader.read(paths[0], keep=keep)[0].arguments()]
     names = set(getattr(parts[0]["X"], "columns", ()))

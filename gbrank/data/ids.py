@@ -9,10 +9,9 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.arrays import Mask, Positions, one_column
+from gbrank.common.arrays import Array, Mask, Positions, one_column
 from gbrank.common.checks import refuse_masked
 from gbrank.common.on_use import nw
 
@@ -20,7 +19,7 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
 TIMES = date, timedelta, np.datetime64, np.timedelta64
 
 
-def as_ids(qid: Any, name: str = "qid") -> NDArray[Any]:
+def as_ids(qid: Any, name: str = "qid") -> Array:
     """Return ids as an array that keeps apart what NumPy would make equal."""
     refuse_masked(qid, name)
     if not isinstance(qid, np.ndarray | list | tuple):
@@ -48,7 +47,7 @@ def _from_column(qid: Any) -> Any:
     return np.asarray(series.to_native()) if at_once else _objects(series.to_list())
 
 
-def _from_sequence(values: Sequence[Any]) -> NDArray[Any]:
+def _from_sequence(values: Sequence[Any]) -> Array:
     """Return NumPy's array of the values if it holds the same ones, else one of objects."""
     objects = _objects(values)
     if any(isinstance(value, tuple) for value in objects):  # an id each, and not a row of a matrix
@@ -60,16 +59,16 @@ def _from_sequence(values: Sequence[Any]) -> NDArray[Any]:
     return array if array.ndim != 1 or array.tolist() == objects.tolist() else objects
 
 
-def _objects(values: Any) -> NDArray[Any]:
+def _objects(values: Any) -> Array:
     return np.fromiter(values, object, len(values))
 
 
-def as_list(ids: NDArray[Any]) -> list[Any]:
+def as_list(ids: Array) -> list[Any]:
     """Return ids as Python's own objects; times as NumPy's, of which Python would lose a part."""
     return list(ids) if ids.dtype.kind in "mM" else ids.tolist()
 
 
-def missing_ids(ids: NDArray[Any]) -> Mask:
+def missing_ids(ids: Array) -> Mask:
     """Return which ids are missing, or have a missing part."""
     if ids.dtype == object:
         return np.fromiter(map(_has_missing, ids), bool, len(ids))
@@ -91,7 +90,7 @@ def _has_missing(value: object) -> bool:
     return is_missing(value)
 
 
-def codes_by_appearance(values: NDArray[Any], name: str) -> tuple[Positions, NDArray[Any]]:
+def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
     """Return for each value its number among the different ones, and these as they appear."""
     if values.dtype == object:
         codes: dict[Any, int] = {}

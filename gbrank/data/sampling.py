@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gbrank.common.arrays import Keys, canonical
+from gbrank.common.arrays import Array, Keys, Mask, canonical
 from gbrank.common.collective import all_sum
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.ids import as_list, key_of
@@ -26,7 +25,7 @@ def split_mix(noise: Any, i: Any) -> Any:
     return state ^ (state >> np.uint64(31))
 
 
-def query_keys(ids: NDArray[Any]) -> Keys:
+def query_keys(ids: Array) -> Keys:
     """Return one number per query that depends on its id only, whatever type holds it."""
     if ids.dtype.kind in "iub":
         return ids.astype(np.int64).view(np.uint64)
@@ -62,7 +61,7 @@ def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
     return split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
 
 
-def sampled(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:
+def sampled(keys: Keys, fraction: float, seed: int, round: int) -> Mask:
     """Return the mask of the keys that a round samples: the `fraction` with the smallest draws."""
     draws = query_noise(keys, seed, round)
     count = max(1, int(fraction * all_sum(len(keys)) + 0.5))  # halves go up

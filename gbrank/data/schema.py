@@ -12,10 +12,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
 from gbrank.common.on_use import nw
 from gbrank.common.plain import plain
@@ -249,7 +248,7 @@ def _sorted(categories: set[Any]) -> list[Any]:
     return sorted(categories, key=lambda value: (str(type(value)), value))
 
 
-def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
+def feature_columns(X: Any, wanted: Sequence[int | str]) -> Vector:
     """Return columns of a table as numbers, shape (n_columns, n_documents)."""
     table = feature_table(X)
     if table is None:

@@ -10,9 +10,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gbrank.common.arrays import Positions
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice
 from gbrank.common.on_use import needed
 from gbrank.common.table import Table
@@ -25,7 +24,7 @@ from gbrank.measures.measure import Measure, bind_to_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-Cube: TypeAlias = NDArray[np.float64]  # shape (n_rankers, n_seeds, n_queries)
+Cube: TypeAlias = Vector  # shape (n_rankers, n_seeds, n_queries)
 Columns: TypeAlias = tuple[tuple[str, str], ...]  # heads, and the numbers of a row below them
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged

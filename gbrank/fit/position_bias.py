@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, State
@@ -49,7 +48,7 @@ class DebiasedTrainer:
     def __init__(
         self,
         trainer: Trainer,
-        positions: NDArray[np.float64],
+        positions: Vector,
         trust: Vector,  # the share of each position's effect that the log tells
         learning_rate: float,
         state: State | None,

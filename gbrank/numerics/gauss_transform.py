@@ -9,7 +9,6 @@ target evaluates a polynomial at its place a: a fast Gauss transform (Greengard 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
@@ -22,7 +21,7 @@ BOXES = 2 * REACH + 1
 FEW = 32
 
 
-def _gaussian_table() -> NDArray[np.float64]:
+def _gaussian_table() -> Vector:
     """Return the coefficients of exp(−d²), without the highest powers, by k + REACH, q and n."""
     terms = TERMS - 1
     nodes = np.cos(np.pi * (np.arange(terms) + 0.5) / terms)  # Chebyshev's
@@ -33,7 +32,7 @@ def _gaussian_table() -> NDArray[np.float64]:
     return table
 
 
-def _times_distance(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _times_distance(table: Vector) -> Vector:
     """Return the coefficients of d times a function that has no highest powers."""
     product = _OFFSETS * table
     product[:, 1:] += 0.5 * table[:, :-1]
@@ -69,7 +68,7 @@ class Boxes(NamedTuple):
     numbers: Vector
     begins: Positions
     ends: Positions
-    moments: NDArray[np.float64]
+    moments: Vector
     powers: Vector
 
 

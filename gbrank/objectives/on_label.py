@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.common.grammar import check_label_name
 from gbrank.data.documents import find_label
 from gbrank.objectives.objective import Binding, Evaluator, Facts, Mixture, Objective
@@ -85,8 +84,8 @@ class JudgedRunner:
     """Computes an objective of some rows only; the others have neither gradient nor curvature."""
 
     runner: Evaluator
-    rows: NDArray[np.int64]
-    queries: NDArray[np.bool_]  # those that have such rows
+    rows: Positions
+    queries: Mask  # those that have such rows
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, 0 for those without such rows."""

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gbrank.common.arrays import Positions, Vector
+from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.common.fields import Boolean, Choice, Real
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
@@ -181,7 +180,7 @@ def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
     return weights
 
 
-def _tightening(relevant: NDArray[np.bool_], queries: Queries, by_row: bool) -> Vector:
+def _tightening(relevant: Mask, queries: Queries, by_row: bool) -> Vector:
     """Return (m − R)/(m − R + i) for the i-th relevant document of each query, or their mean."""
     n_relevant = np.bincount(queries.index[relevant], minlength=queries.n_queries)
     others = (queries.sizes - n_relevant)[queries.index]

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from gbrank.boosters.booster_params import whole_number
 from gbrank.boosters.interface import stacked
-from gbrank.common.arrays import Mask, Vector
+from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.schema import Schema
 
@@ -70,7 +69,7 @@ def smallest_bin(params: dict[str, Any]) -> int:
     return whole_number(params, "min_data_in_bin", 3, 1)
 
 
-def _bins_of_one_size(values: Vector, counts: NDArray[np.int64], most: int) -> int:
+def _bins_of_one_size(values: Vector, counts: Positions, most: int) -> int:
     """Return the number of bins, of which LightGBM gives one to zero, and shares to both sides."""
     fills = counts * most >= counts.sum()
 

@@ -12,10 +12,9 @@ from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.arrays import Array, Matrix, Positions, Vector
 from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.plain import as_json
 from gbrank.common.table import Table, number_names
@@ -125,7 +124,7 @@ class ReportData:
         return moved
 
 
-def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
+def column_of(X: Any, name: str, argument: str) -> Array:
     """Return a column of X by its name (see `Schema.feature_names`), None for missing."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
