@@ -1,14 +1,16 @@
 """Model files that others wrote: read in a process of their own first, which a damaged one ends."""
 
+import hashlib
 import os
 import subprocess
 import sys
-from functools import lru_cache
 
 from gbrank.boosters import MODELS, Model
 
 TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 SECONDS, BYTES_PER_SECOND = 60, 1e6  # that a whole file takes at most, on a busy machine
+# Of files that have been read, by their digests: a process takes seconds, and a file much memory.
+_faults: dict[bytes, str] = {}
 # Boosters import what is None here only where it is installed.
 PROBE = """
 import sys
@@ -26,13 +28,15 @@ model.predict_native(X)
 
 def read_model_file(booster: str, content: bytes) -> Model:
     """Return the model of a file; refuse one that was cut or edited, as far as seen."""
-    if fault := _fault(booster, content):
+    digest = hashlib.sha256(content).digest()
+    if digest not in _faults:
+        _faults[digest] = _fault(booster, content)
+    if fault := _faults[digest]:
         title = TITLES[booster]
         raise ValueError(f"expected a whole {title} model, got one that was cut or edited: {fault}")
     return MODELS[booster].load(content)
 
 
-@lru_cache(maxsize=4)  # as a process takes seconds
 def _fault(booster: str, content: bytes) -> str:
     """Return why another process cannot read a model, and predict by it; "" if it can."""
     ends = [b"end of trees"] + [b"end of parameters"] * (b"\nparameters:" in content)
