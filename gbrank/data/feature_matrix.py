@@ -1,7 +1,5 @@
 """Features as matrices: arrays and sparse matrices of real numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """The single feature that ranks best, which trees should be ahead of."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The results of a fit: one immutable structure, which `save` writes and `load` restores."""
 
-from __future__ import annotations
-
 from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace

@@ -1,7 +1,5 @@
 """The boosting loop: rounds, measures, early stopping, progress; the same for every trainer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

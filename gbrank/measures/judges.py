@@ -1,7 +1,5 @@
 """Labels by a judge, such as a language model, beside people's: what both say together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Objectives of a label that a fit is given by name, besides y."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Colours, and axes to draw on, which all pictures share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

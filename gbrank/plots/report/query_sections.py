@@ -1,7 +1,5 @@
 """The parts of a report on queries: measures, what changed, segments, worst queries, a judge."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
