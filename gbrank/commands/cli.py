@@ -116,7 +116,8 @@ def _parsed(
     parser: argparse.ArgumentParser, flags: Mapping[str, str], words: Sequence[str]
 ) -> dict[str, Any]:
     """Return the values of options by parameter; --n_estimators=5 is --n-estimators=5."""
-    dashed = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), word) for word in words]
+    end = words.index("--") if "--" in words else len(words)  # what follows are files
+    dashed = [re.sub("^--[^=]+", lambda m: m[0].replace("_", "-"), word) for word in words[:end]]
     known = parser._option_string_actions
     for flag in (word.partition("=")[0] for word in dashed):
         if flag.startswith("--") and not any(option.startswith(flag) for option in known):
@@ -128,7 +129,7 @@ def _parsed(
             option = nearest(flag, known)
             hint = f" Did you mean {option!r}?" if option else ""
             parser.error(f"unrecognized argument {flag}.{hint}")
-    return vars(parser.parse_args(dashed))
+    return vars(parser.parse_args([*dashed, *words[end:]]))
 
 
 def _options(text: str, flags: Mapping[str, str]) -> str:

@@ -155,6 +155,8 @@ def evaluate(
         data = Documents(None, y, Queries.from_qid(qid), labels=judgements)
     else:
         labels = {each.label for each in measures.values() if each.label is not None}
+        if labels and not is_table(file):
+            raise ArgumentError("metric", f"must have [{min(labels)}] with tables only", file)
         data, values = _judged(replace(reader, labels=tuple(sorted(labels))), file, model, scores)
         repeats = count_repeated_rows(data.X, data.queries.index, data.y)
     results: dict[str, dict[str, Any]] = {}

@@ -21,8 +21,8 @@ def test_compressed_scores(form: str, data: Path, model: str, tmp_path: Path) ->
     assert packed == (tmp_path / "plain").read_bytes()
 
 
-def test_linear_models_too(data: Path, tmp_path: Path, output: Output) -> None:
-    """Any ranker that gbrank has saved."""
+def test_linear_models_too(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:
+    """Any ranker that gbrank has saved, where trees are not asked for."""
     test, folder = data / "test.txt", tmp_path / "linear"
     X, y, qid = read_letor(data / "train.txt")
     ranker = LinearRanker("regression").fit(X, y, qid=qid)
@@ -30,6 +30,7 @@ def test_linear_models_too(data: Path, tmp_path: Path, output: Output) -> None:
     scores = list(map(float, output("predict", "--model", folder, test).split()))
     assert scores == ranker.predict(read_letor(test)[0]).tolist()
     assert "ndcg@10" in output("evaluate", test, "--model", folder)
+    assert "must hold a GBRanker, got a LinearRanker" in fault("info", "--model", folder)
 
 
 def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:
