@@ -331,8 +331,8 @@ def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     start, end, m = ranking.first[i], ranking.last[i], gains.size
     n = end - start
     reach = min(end, max(top, start)) - start
-    depth = depth_of(start, end, gains, ranking.cut)
     new = i == start or gains[i] != gains[i - 1]  # equal x stand side by side
+    depth = depth_of(start, end, gains, ranking.cut) if new else start
     inside = 0.0
     for j in range(i + 1, end):
         if new:

@@ -103,11 +103,14 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     for i in range(m - 1):
         if ranking.first[i] >= top:
             break
+        begin = i + 1
+        if parameters.by_row:
+            stop = ranking.last[i] if parameters.separable else m
+            if stop > begin:
+                measure.row(ranking, i, stop, top, weights)
+            begin = stop
         if parameters.separable:
-            write_separable(i, i + 1, m, ranking, work.delta, weights)
-        stop = ranking.last[i] if parameters.separable else m
-        if parameters.by_row and stop > i + 1:
-            measure.row(ranking, i, stop, top, weights)
+            write_separable(i, begin, m, ranking, work.delta, weights)
         if parameters.built_in > 0 and s[0] != s[m - 1]:
             for j in range(i + 1, m):
                 weights[j] /= 0.01 + (s[i] - s[j])
