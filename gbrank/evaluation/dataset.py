@@ -205,9 +205,10 @@ def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[Fi
     processes = usable_threads(check_jobs(n_jobs))
     for fit in {(fit.data.name, fit.name): fit for fit in fits}.values():
         try_ranker(fit)
-    work = joblib.delayed(run if processes == 1 else run_in_worker)
-    parallel = joblib.Parallel(processes, return_as="generator", batch_size=1)
-    results = parallel(map(work, fits))
+    results = map(run, fits)  # whose warnings name the caller's line, and not joblib's
+    if processes > 1:
+        parallel = joblib.Parallel(processes, return_as="generator", batch_size=1)
+        results = parallel(map(joblib.delayed(run_in_worker), fits))
     done = []
     with Bar(total=len(fits), disable=not progress, unit="fit") as bar:
         for fit, result in zip(fits, results, strict=True):

@@ -140,7 +140,9 @@ def test_what_is_fitted_is_judged_as_it_is(tmp_path: Path) -> None:
         "named": "ranknet",
     }
     options = QUIET | {"measures": ["map"], "baseline": "column"}
-    rows = cross_validate_rankers(opponents, FRAME, Y, QID, **options).summary()
+    with pytest.warns(UserWarning, match="no tree has a split") as caught:
+        rows = cross_validate_rankers(opponents, FRAME, Y, QID, **options).summary()
+    assert {warning.filename for warning in caught} == {__file__}
     means = {row.ranker: row.mean for row in rows}
     assert means["booster"] == means["file"]
     assert means["column"] == means["scores"]
