@@ -16,7 +16,7 @@ from gbrank.common.checks import check_scores, queries_needed, quoted
 from gbrank.common.on_use import needed
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.datasets.text_files import StrPath, read_bytes
 from gbrank.datasets.trec import Run, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
@@ -200,11 +200,18 @@ class Scorer:
     measure: Measure
 
     def __call__(
-        self, estimator: Any, X: Any, y: ArrayLike, qid: ArrayLike | None = None, **weights: Any
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,  # scikit-learn looks for it here
+        query_weight: QueryWeights | None = None,
     ) -> float:
         """Return the mean over queries of the measure of an estimator's predictions."""
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         return self.measure(y, predicted(estimator, X, qid), qid=qid, **weights, X=X)
 
     def get_metadata_routing(self) -> MetadataRequest:

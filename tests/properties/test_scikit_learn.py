@@ -1,6 +1,7 @@
 """Inside scikit-learn: routing of queries and weights, a search, pipelines, scorers, splits."""
 
 import pickle
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,8 @@ def test_scorers_are_values() -> None:
     assert repr(scorer) == "Scorer(measure=NDCG(k=10))"
     fitted = ranker().fit(X, Y, qid=QID)
     assert scorer(fitted, X, Y, QID) == fitted.score(X, Y, QID)
+    assert scorer(fitted, X, Y, QID, Y + 1) == scorer(fitted, X, Y, QID, sample_weight=Y + 1)
+    assert "sample_weight" in signature(scorer).parameters  # where scikit-learn looks
     with pytest.raises(ValueError, match="unknown measure 'nothing'"):
         make_scorer("nothing")
     with pytest.raises(ValueError, match=r"scorer of ndcg@10 needs qid="):
