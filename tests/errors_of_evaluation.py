@@ -79,5 +79,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("n_jobs", "cross_validated(n_jobs=0)"),
         ("sample_weight", "Dataset('cubic', X, y, qid, 3, sample_weight=[1.0])"),
         ("eval_set", "Dataset('cubic', X, y, qid, 3, eval_set=[(X, y)])"),
+        ("judged_by=", "compare_scores({'a': y}, y, qid, labels={'judge': y})"),
+        ("judged_by=", "cross_validate_rankers({'a': y}, X, y, qid, labels={'judge': y})"),
     ],
 }  # fmt: skip

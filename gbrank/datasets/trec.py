@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -31,6 +31,7 @@ from gbrank.datasets.text_files import (
 
 Lines: TypeAlias = tuple[Vector, list[str], list[str]]
 DocumentKey: TypeAlias = tuple[Any, str]  # its query, and its name
+QueryKey: TypeAlias = Callable[[Any], Any]  # equal for ids of one query
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
@@ -161,7 +162,7 @@ def judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str],
     """Return what `read_judged_run` does, and the mask of the rows that qrels have."""
     labels, qid, judged = read_qrels(qrels)
     runs = {"run": Run(run, *read_run(run))}
-    queries, scores = add_retrieved(Queries.from_qid(qid), judged, runs)
+    queries, scores = add_retrieved(Queries.from_qid(qid), judged, runs, str)
     y = extended(np.maximum(labels, 0.0), queries)
     return y, scores["run"], queries.ids[queries.index].tolist(), np.arange(len(y)) < len(qid)
 
@@ -181,7 +182,7 @@ class Run(NamedTuple):
             raise ArgumentError("docid", demand, "None")
         return document_names(docid, queries)
 
-    def ranks(self, queries: Queries) -> dict[DocumentKey, float]:
+    def ranks(self, queries: Queries, query_key: QueryKey) -> dict[DocumentKey, float]:
         """Return the rank of each document of these queries, by its query's number and its name.
 
         Ranks are from 1 by score in single precision, equal ones by name, the last first.
@@ -192,14 +193,14 @@ class Run(NamedTuple):
         ascending = np.lexsort(keys)
         ranks = np.empty(len(self.scores))
         ranks[ascending] = topics.offsets[1:][topics.index[ascending]] - np.arange(len(ranks))
-        numbers = self._numbers(queries)
+        numbers = self._numbers(queries, query_key)
         lines = zip(self.qid, self.documents, ranks.tolist(), strict=True)
         return {(numbers[query], name): rank for query, name, rank in lines if query in numbers}
 
-    def _numbers(self, queries: Queries) -> dict[str, int]:
+    def _numbers(self, queries: Queries, query_key: QueryKey) -> dict[str, int]:
         """Return the number of each query; warn of those that only the run has, or only others."""
         ids, topics, numbers = as_list(queries.ids), list(dict.fromkeys(self.qid)), dict[str, int]()
-        for number, places in enumerate(places_among(ids, topics)):
+        for number, places in enumerate(places_among(ids, topics, query_key)):
             if len(places) > 1:
                 demand = f"must have one topic for each query; {self.path} has {len(places)} for"
                 raise ArgumentError("run", demand, quoted(str(ids[number])))
@@ -219,15 +220,16 @@ class Run(NamedTuple):
 
 
 def add_retrieved(
-    queries: Queries, docid: Any, runs: Mapping[str, Run]
+    queries: Queries, docid: Any, runs: Mapping[str, Run], query_key: QueryKey
 ) -> tuple[Queries, dict[str, Vector]]:
     """Add rows, behind the others, for documents that only runs have.
 
+    Queries have the same key: str of ids from files, where "1" and "1.0" differ, as in trec_eval.
     Returns all queries, and minus the ranks that trec_eval gives by each run, −inf without one.
     """
     names = map(str, next(iter(runs.values())).names(docid, queries))
     rows = list(zip(queries.index.tolist(), names, strict=True))
-    by_run = {key: run.ranks(queries) for key, run in runs.items()}
+    by_run = {key: run.ranks(queries, query_key) for key, run in runs.items()}
     known = set(rows)
     rows += [row for row in dict.fromkeys(chain(*by_run.values())) if row not in known]
     scores = {

@@ -12,10 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import check_choice, check_number, check_scores, quoted, refuse_twice
+from gbrank.common.checks import (
+    check_choice,
+    check_number,
+    check_scores,
+    check_vector,
+    quoted,
+    refuse_twice,
+)
 from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
+from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import StrPath
@@ -24,7 +32,7 @@ from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
 from gbrank.evaluation.dataset import Dataset, Fit, configure, run_fits
 from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from
 from gbrank.fit.arguments import Ids
-from gbrank.measures.judges import PEOPLE, of_y, with_judge
+from gbrank.measures.judges import JUDGE, PEOPLE, of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective_registry import get_objective
@@ -125,10 +133,12 @@ def compare_scores(
     """
     baseline = _check_names(scores, "scores", baseline, difference)
     measures = get_measures(metric, "metric")
+    query_key: Any = key_of
     if isinstance(y, str | os.PathLike):
         if any(argument is not None for argument in (qid, group, docid, X)):
             raise ArgumentError("y", "must be an array beside qid, group, docid or X", quoted(y))
         y, qid, docid, judged_by = read_judgements(y, judged_by)
+        query_key = str
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
     warn_of_repeats(docid, queries)
@@ -142,17 +152,23 @@ def compare_scores(
                 values = predicted(source, X, qid, group)
                 vectors[key] = check_scores(values, n, unretrieved=True)
     if runs:
-        queries, of_runs = add_retrieved(queries, docid, runs)
+        queries, of_runs = add_retrieved(queries, docid, runs, query_key)
         labels = {JUDGED: np.ones(n), **(labels or {})}
-        labels = {key: extended(item, queries) for key, item in labels.items()}
-        X, y = None, extended(y, queries)
-        judged_by = None if judged_by is None else extended(judged_by, queries)
+        labels = {
+            key: extended(check_vector(item, f"labels[{key!r}]", n), queries)
+            for key, item in labels.items()
+        }
+        X, y = None, extended(check_vector(cast(Any, y), "y"), queries)
+        if judged_by is not None:
+            judged_by = extended(check_vector(cast(Any, judged_by), "judged_by", n), queries)
         vectors = {key: extended(item, queries, -np.inf) for key, item in vectors.items()} | of_runs
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
     if judged_by is not None:
         data = with_judge(cast(Any, y), cast(Any, judged_by), queries, labels)
         decisive = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
+    else:
+        _refuse_judge(labels)
     documents = Documents.checked(X, queries=queries, **data)
     _check_measures(decisive, documents)
     cube = np.array([[vectors[key]] for key in scores])
@@ -333,11 +349,20 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
     if not datasets or not all(isinstance(data, Dataset) for data in datasets):
         raise ArgumentError("datasets", "must be a list of at least one Dataset", quoted(datasets))
     for data in datasets:
+        if not data.only_to_judge:
+            _refuse_judge(data.documents.labels)
         for (number, fold), part in product(enumerate(data.splits, 1), PARTS):
             if len(rows := getattr(fold, part)):
                 with found_in(f"{data.name}, {part} of fold {number}: "):
                     _check_measures(measures, data.rows(rows))
     refuse_twice("datasets", [data.name for data in datasets])
+
+
+def _refuse_judge(labels: Mapping[str, Any] | None) -> None:
+    """Refuse a label of the name that only a judge's have, where there is none."""
+    if JUDGE in (labels or {}):
+        demand = f"must not be called {JUDGE!r} without judged_by=, which takes a judge's labels"
+        raise ArgumentError("labels", demand, quoted(JUDGE))
 
 
 def _check_seeds(seeds: int | Sequence[int]) -> list[int]:

@@ -82,6 +82,10 @@ def test_queries_of_one_file_only(tmp_path: Path) -> None:
     paths = write(tmp_path, qrels, unjudged)
     with pytest.raises(ValueError, match=r"expected queries that are judged, .*, got none"):
         read_judged_run(*paths)
+    run, judged = write(tmp_path, {"1": {"a": 1}}, {"1.0": {"a": 1.0}})
+    for function in (read_judged_run, lambda run, judged: compare_scores({"a": run}, judged)):
+        with pytest.raises(ValueError, match=r"such as '1', got none: its first one is '1.0'"):
+            function(run, judged)  # two queries to trec_eval
 
 
 def test_runs_are_compared_with_arrays(tmp_path: Path) -> None:
@@ -99,6 +103,9 @@ def test_runs_are_compared_with_arrays(tmp_path: Path) -> None:
     assert means["absent", str(get_measure(metrics[0]))] == pytest.approx(2 / np.log2(3) / ideal)
     assert [means[name, "judged@2"] for name in scores] == [0.5, 1.0, 1.0]
     assert [means[name, "p@2"] for name in scores] == [0.5, 1.0, 0.5]
+    for short in ({"labels": {"b": [0.0]}}, {"judged_by": [0.0]}):
+        with pytest.raises(ValueError, match=r"(labels..b..|judged_by) must have 3 entries, got 1"):
+            compare_scores(scores, y, ["q"] * 3, docid=docid, **short)
 
 
 def test_a_judge_of_runs(tmp_path: Path) -> None:
