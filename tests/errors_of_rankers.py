@@ -119,7 +119,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("query", "trained.explain_document(X, 1, qid=qid, query=pd.NA)"),
         ("second", "trained.explain_pair(X, 0, 100, qid=qid)"),
         ("docid", "trained.explain_document(X, 'a', qid=qid, docid=['a', 'b'])"),
-        ("name of one document", "trained.explain_document(X, 'a', qid=qid, docid=['a'] * 100)"),
+        ("document of the query", "trained.explain_document(X, 'a', qid=qid, docid=['a'] * 100)"),
     ],
     "What fits and refits take": [
         ("lightgbm_fobj", "GBRanker().fit(lgb.Dataset(X, y))"),

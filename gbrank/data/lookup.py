@@ -49,8 +49,8 @@ def rows_asked_for(
         matches = places_among([*asked.values()], [called[row] for row in rows], str)
         for (argument, name), places in zip(asked.items(), matches, strict=True):
             if len(places) != 1:
-                got = f"{quoted(name)}, of {len(places)} rows"
-                raise ArgumentError(argument, "must be the name of one document", got)
+                demand = "must be the name of one document" + " of the query" * (len(places) > 0)
+                raise ArgumentError(argument, demand, f"{quoted(name)}, of {len(places)} rows")
         chosen = [int(rows[place]) for (place,) in matches]
         names = [str(name) for name in asked.values()]
     else:

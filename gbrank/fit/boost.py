@@ -61,7 +61,7 @@ def boost(
     refuse_zero_weights(documents[0])
     baseline_column(ranker, schema)  # which must be there
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
-        demand = "must be given where init_score is: trees alone would judge validation documents"
+        demand = "must be given where init_score is: trees alone would score validation documents"
         raise ArgumentError("eval_init_score", demand)
     TRAINERS[ranker.booster].check(settings, schema)
     warn_of_equal_rows(documents[0])
