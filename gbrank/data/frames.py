@@ -84,41 +84,39 @@ class FeatureTable:
         categories = [*column.array.categories, None]  # the last one is that of code -1
         return [categories[code] for code in codes.tolist()]
 
-    def take(self, places: list[int]) -> FeatureTable:
-        """Return some of the columns."""
-        native = self._native
-        some = native.take(places, axis=1) if self._pandas else native[:, places]
-        return FeatureTable(some, [self.names[place] for place in places])
+    def take(self, places: list[int]) -> Any:
+        """Return a data frame of some columns."""
+        return self._frame[:, places].to_native()
 
-    def to_native(self) -> Any:
-        """Return the data frame."""
-        return self._native if self._pandas else self._native.to_native()
-
-    def matrix(self, codes: Mapping[int, Vector]) -> NDArray[Any]:
-        """Return the columns as numbers, but the codes for some of them."""
+    def matrix(self, places: list[int], codes: Mapping[int, Vector]) -> NDArray[Any]:
+        """Return the columns at these places as numbers, but the codes for some of them."""
         columns = dict(codes)
-        for place in set(self.others) - codes.keys():
+        for place in set(self.others).intersection(places) - codes.keys():
             columns[place] = as_numbers(self.column(place), DEMAND)
-        block = self._pandas_block(columns) if self._pandas else self._block(columns)
+        as_block = self._pandas_block if self._pandas else self._block
+        block = as_block(places, columns)  # the columns in another order are gone by now
         single = block.dtype == np.float32
         return np.require(block, np.float32 if single else np.float64, ["C", "W"])
 
-    def _pandas_block(self, columns: dict[int, Vector]) -> NDArray[Any]:
+    def _pandas_block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
         frame = self._native
         if columns:
             frame = frame.copy(deep=False)
             for place, values in columns.items():
                 frame.isetitem(place, values)
-        types = {columns[i].dtype if i in columns else dtype for i, dtype in enumerate(self._types)}
+        if places != [*range(len(self.names))]:
+            frame = frame.take(places, axis=1)
+        types = {columns[i].dtype if i in columns else self._types[i] for i in places}
         dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
         block: NDArray[Any] = frame.to_numpy(dtype=dtype, na_value=np.nan)
         return block
 
-    def _block(self, columns: dict[int, Vector]) -> NDArray[Any]:
+    def _block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
         frame = self._frame.with_columns(
             nw.new_series(self.names[place], values, backend=self._frame.implementation)
             for place, values in columns.items()
         )
+        frame = frame if places == [*range(len(self.names))] else frame[:, places]
         block: NDArray[Any] = np.empty(0, object)
         with suppress(Exception):  # of integers that NumPy has no like of
             block = frame.to_numpy()

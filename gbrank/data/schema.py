@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 from numbers import Real
@@ -72,7 +71,7 @@ class Schema:
             of_categories = place in asked or column.dtype in (nw.Categorical, nw.Enum)
             if of_categories and not is_numeric(column.dtype):
                 categories[place] = _known_categories(column)
-            else:
+            elif not is_numeric(column.dtype):
                 hint = " Drop it, or name it in categorical_feature."
                 as_numbers(column, "X must hold numbers, booleans or categories", hint)
         categorical = sorted(asked | set(categories))
@@ -119,19 +118,16 @@ class Schema:
                 demand = f"must have {self.n_features} columns, as in fit"
                 raise ArgumentError("X", demand, f"shape {values.shape}")
             return self._of_columns(values.T.tolist())
-        table = self._ordered(table)
-        codes = {
-            position: np.array(_numbers(table.values(position), self._name(position), known), float)
-            for position, known in self._codes_of.items()
-        }
-        return self._checked(table.matrix(codes))
+        places, codes = self._places(table), {}
+        for position, known in self._codes_of.items():
+            place, name = places[position], self._name(position)
+            codes[place] = np.array(_numbers(table.values(place), name, known), float)
+        return self._checked(table.matrix(places, codes))
 
     def in_order(self, X: Any) -> Any:
         """Return a data frame with the columns of fit, as there; anything else as it is."""
         table = feature_table(X) if self.names else None
-        if table is None or table.names == self.names:
-            return X
-        return self._ordered(table).to_native()
+        return X if table is None or table.names == self.names else table.take(self._places(table))
 
     def of_rows(self, rows: Sequence[Mapping[Any, Any]]) -> Features:
         """Return rows, each a mapping with a value for each name, as an array."""
@@ -172,15 +168,15 @@ class Schema:
                 raise ArgumentError("X", f"{demand} column {self._name(position)!r}", f"{value}")
         return matrix
 
-    def _ordered(self, table: FeatureTable) -> FeatureTable:
-        """Return the columns of fit, as there."""
+    def _places(self, table: FeatureTable) -> list[int]:
+        """Return the place in a table of each column of fit."""
         if self.names is None or table.names == self.names:
-            return table
+            return [*range(len(table.names))]
         place_of = {name: place for place, name in enumerate(table.names)}
         if missing := [name for name in self.names if name not in place_of]:
             problem = f"it lacks {listed(missing)}, and has {listed(table.names)}"
             raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
-        return table.take([place_of[name] for name in self.names])
+        return [place_of[name] for name in self.names]
 
     def _name(self, position: int) -> str:
         return str(position) if self.names is None else self.names[position]
@@ -215,7 +211,7 @@ def _numbers(values: list[Any], name: str, codes: dict[Any, int] | None) -> list
     """Return numbers, or the codes of categories; NaN where they are missing or unknown."""
     if codes is None and set(map(type, values)) <= NUMBERS:
         return values
-    kinds, expected = {"numbers"}, "numbers"
+    kinds, expected = {"numbers", "Decimal"}, "numbers"
     if codes is not None:
         kinds = {_kind(value) for value in codes} or {"text", "numbers"}
         expected = f"categories that are {' or '.join(sorted(kinds))}"
@@ -234,7 +230,7 @@ def _kind(value: object) -> str:
     """Return what kind a value is of: 3, 3.0 and True are numbers."""
     if isinstance(value, str):
         return "text"
-    return "numbers" if isinstance(value, Real | Decimal | np.bool_) else type(value).__name__
+    return "numbers" if isinstance(value, Real | np.bool_) else type(value).__name__
 
 
 def _distinct(values: list[Any]) -> list[Any]:

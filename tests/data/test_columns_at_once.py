@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -38,12 +39,11 @@ def with_gaps(values: list[Any]) -> list[Any]:
 
 def pandas_frame(rename: Callable[[str], str], gaps: bool = False) -> pd.DataFrame:
     """Return a frame of pandas whose types have the given names."""
-    return pd.DataFrame(
-        {
-            name: pd.array(with_gaps(values) if gaps else values, rename(dtype))
-            for name, (dtype, values) in COLUMNS.items()
-        }
-    )
+    columns = {
+        name: pd.array(with_gaps(values) if gaps else values, rename(dtype))
+        for name, (dtype, values) in COLUMNS.items()
+    }
+    return pd.DataFrame(columns)
 
 
 def nullable(dtype: str) -> str:
@@ -53,14 +53,11 @@ def nullable(dtype: str) -> str:
 
 def arrow_table(gaps: bool = False) -> pa.Table:
     """Return a table of Arrow."""
-    return pa.table(
-        {
-            name: pa.array(
-                with_gaps(values) if gaps else values, pa.from_numpy_dtype(np.dtype(dtype))
-            )
-            for name, (dtype, values) in COLUMNS.items()
-        }
-    )
+    columns = {
+        name: pa.array(with_gaps(values) if gaps else values, dtype)
+        for name, (dtype, values) in COLUMNS.items()
+    }
+    return pa.table(columns)
 
 
 WHOLE: dict[str, Callable[[], Any]] = {
@@ -113,18 +110,12 @@ def test_types_with_missing_values(kind: str) -> None:
 @pytest.mark.parametrize("kind", WHOLE)
 def test_a_column_that_is_refused(kind: str) -> None:
     """The error names it, wherever it stands beside columns that are read together."""
-    X = WHOLE[kind]()
-    schema = Schema.learn(X)
+    frame = nw.from_native(WHOLE[kind](), eager_only=True)
+    schema = Schema.learn(frame.to_native())
     for name in COLUMNS:
-        text = ["u"] * ROWS
-        if isinstance(X, pd.DataFrame):
-            other = X.assign(**{name: text})
-        elif isinstance(X, pl.DataFrame):
-            other = X.with_columns(pl.Series(name, text))
-        else:
-            other = X.set_column(X.column_names.index(name), name, pa.array(text))
+        other = frame.with_columns(nw.lit("u").alias(name)).to_native()
         with pytest.raises(ValueError, match=f"of fit, numbers; column '{name}' has dtype "):
             schema.transform(other)
-    lacking = X.drop(columns=["small"]) if isinstance(X, pd.DataFrame) else X.drop(["small"])
+    lacking = frame.drop("small").to_native()
     with pytest.raises(ValueError, match=r"X must have the columns .* lacks \['small'\], and has "):
         schema.transform(lacking)

@@ -1,6 +1,7 @@
 """Features: one numeric matrix from whatever users pass as X."""
 
 import itertools
+import tracemalloc
 from decimal import Decimal
 from typing import Any
 
@@ -96,6 +97,13 @@ def test_columns_in_another_order() -> None:
     schema = Schema.learn(GOOD)
     for order in itertools.permutations(GOOD.columns):
         assert_array_equal(schema.transform(GOOD[list(order)]), schema.transform(GOOD))
+    wide = pd.DataFrame(np.ones((10_000, 20))).assign(whole=1)
+    schema, turned = Schema.learn(wide), wide.sample(frac=1, axis=1, random_state=0)
+    tracemalloc.start()
+    size = schema.transform(turned).nbytes
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * size  # the ordered copy is gone before the last one is made
 
 
 def test_mappings_and_objects() -> None:
@@ -132,6 +140,8 @@ def test_arrays_where_there_were_categories() -> None:
     numbers = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical([5, 3])})
     read_as = Schema.learn(numbers).transform(np.array([[1, 3], [2, 5.0]]))
     assert_array_equal(read_as, [[1, 0], [2, 1]])
+    with pytest.raises(ValueError, match=r"'b' holds Decimal\('5'\) .*categories that are numbers"):
+        Schema.learn(numbers).transform([[1, 3], [2, Decimal(5)]])  # Decimal("0.1") is not 0.1
     with pytest.raises(ValueError, match="X must not be masked"):
         Schema.learn(numbers).transform(np.ma.masked_equal([[1, 3], [2, 5.0]], 5))
     with pytest.raises(ValueError, match=r"X must be a data frame, .* got a sparse csr_matrix"):
