@@ -55,14 +55,8 @@ def test_a_model_loads_its_own_booster_only(
     files = [] if command == "info" else [data / "test.txt"]
     modules = loaded(command, *files, "--model", tmp_path / "m")
     assert booster in modules
-    unwanted = {
-        other,
-        "gbrank.evaluation",
-        "gbrank.linear.linear_ranker",
-        *TRAINING,
-        *PICTURES,
-        *OPTIONAL,
-    }
+    unwanted = {other, "gbrank.evaluation", "gbrank.linear.linear_ranker"}
+    unwanted |= TRAINING | PICTURES | OPTIONAL
     if command == "predict":
         unwanted |= {"gbrank.export", "gbrank.commands.training"}
     assert not modules & (unwanted - loaded_by(booster))

@@ -16,14 +16,10 @@ import gbrank
 ROOT = Path(gbrank.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
 FILES = sorted(ROOT.rglob("*.py"))
-LAYOUT = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
+LAYOUT = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
-)
+}  # fmt: skip
 LONGEST_BODY, LONGER_BODIES, MOST_BRANCHES = 40, 5, 15
 NO_NAMES = {"own", "found", "given"}
 NO_BEGINNINGS = re.compile(r"(What|Says?|Do as)\b")
