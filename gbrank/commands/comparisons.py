@@ -225,7 +225,10 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
     columns = MEANS[0], *DIFFERENCES[:3], COSTS[1]
     for rows in comparison.blocks():
         print(f"{table_of(rows, columns, rows[0].measure).to_text()}\n")
-    print("Intervals are of the difference, over queries.")
+    print(
+        "Intervals are of the difference, over queries; p is of the paired randomisation test, "
+        "by Holm."
+    )
     draw("differences", [comparison], output)
     print(f"\nDifferences from {BASELINE} and seconds: {output}")
 
