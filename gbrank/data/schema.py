@@ -211,15 +211,15 @@ def _numbers(values: list[Any], name: str, codes: dict[Any, int] | None) -> list
     """Return numbers, or the codes of categories; NaN where they are missing or unknown."""
     if codes is None and set(map(type, values)) <= NUMBERS:
         return values
-    kinds, expected = {"numbers", "Decimal"}, "numbers"
+    kinds = {"numbers", "Decimal"}
     if codes is not None:
         kinds = {_kind(value) for value in codes} or {"text", "numbers"}
-        expected = f"categories that are {' or '.join(sorted(kinds))}"
     for value in _distinct(values):
         if _kind(value) not in kinds:
+            known = f"categories that are {' or '.join(sorted(kinds))}"
             raise ValueError(
                 f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
-                f"({type(value).__name__}), expected {expected}."
+                f"({type(value).__name__}), expected {'numbers' if codes is None else known}."
             )
     if codes is None:
         return [np.nan if is_missing(value) else value for value in values]
