@@ -219,11 +219,9 @@ def survival_means(
     Two positions can be left out (−1 for none). Only t ≤ depth − start is filled, since deeper
     ranks do not count.
     """
-    if depth <= start:
-        return
     means[0] = 1.0
     count = 0
-    for p in range(start, end):
+    for p in range(start, end if depth > start else start):
         if p in (without, and_without):
             continue
         count += 1
