@@ -24,10 +24,7 @@ from gbrank.commands.options import command_parser
         ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),
         ("predict one.txt --model ''", "--model must be a path, got an empty text"),
         ("train --model m -- --no_file.txt", "--no_file.txt: No such file or directory"),
-        (
-            "evaluate one.txt --scores fine.txt --metric map[b]",
-            "--metric must have [b] with tables",
-        ),
+        ("evaluate one.txt --scores fine.txt --metric map[b]", "must have [b] with tables only"),
         ("train one.txt --model one.txt", "--model must be no file that is read, and in no folder"),
         ("train one.txt --model fine.txt", "--model must be a folder, got the file fine.txt"),
         ("predict one.txt --model .", "no model in ."),
