@@ -163,7 +163,7 @@ def judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str],
     labels, qid, judged = read_qrels(qrels)
     runs = {"run": Run(run, *read_run(run))}
     queries, scores = add_retrieved(Queries.from_qid(qid), judged, runs, str)
-    y = extended(np.maximum(labels, 0.0), queries)
+    y = extended(np.maximum(labels, 0.0), queries, "y", len(qid))
     return y, scores["run"], queries.ids[queries.index].tolist(), np.arange(len(y)) < len(qid)
 
 
@@ -238,9 +238,9 @@ def add_retrieved(
     return Queries.from_qid(queries.ids[[query for query, _ in rows]]), scores
 
 
-def extended(column: Any, queries: Queries, fill: float = 0.0) -> Vector:
+def extended(column: Any, queries: Queries, name: str, length: int, fill: float = 0.0) -> Vector:
     """Return a column with a number for rows that were added; NaN in queries where it has NaN."""
-    values, filled = np.asarray(column, np.float64), np.full(queries.n_queries, fill)
+    values, filled = check_vector(column, name, length), np.full(queries.n_queries, fill)
     filled[queries.index[: len(values)][np.isnan(values)]] = np.nan
     return np.append(values, filled[queries.index[len(values) :]])
 

@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import (
-    check_choice,
-    check_number,
-    check_scores,
-    check_vector,
-    quoted,
-    refuse_twice,
-)
+from gbrank.common.checks import check_choice, check_number, check_scores, quoted, refuse_twice
 from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
@@ -154,14 +147,11 @@ def compare_scores(
     if runs:
         queries, of_runs = add_retrieved(queries, docid, runs, query_key)
         labels = {JUDGED: np.ones(n), **(labels or {})}
-        labels = {
-            key: extended(check_vector(item, f"labels[{key!r}]", n), queries)
-            for key, item in labels.items()
-        }
-        X, y = None, extended(check_vector(cast(Any, y), "y"), queries)
-        if judged_by is not None:
-            judged_by = extended(check_vector(cast(Any, judged_by), "judged_by", n), queries)
-        vectors = {key: extended(item, queries, -np.inf) for key, item in vectors.items()} | of_runs
+        labels = {k: extended(item, queries, f"labels[{k!r}]", n) for k, item in labels.items()}
+        X, y = None, extended(y, queries, "y", n)
+        judged_by = None if judged_by is None else extended(judged_by, queries, "judged_by", n)
+        vectors = {key: extended(item, queries, key, n, -np.inf) for key, item in vectors.items()}
+        vectors |= of_runs
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
     if judged_by is not None:

@@ -83,9 +83,8 @@ def test_queries_of_one_file_only(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected queries that are judged, .*, got none"):
         read_judged_run(*paths)
     run, judged = write(tmp_path, {"1": {"a": 1}}, {"1.0": {"a": 1.0}})
-    for function in (read_judged_run, lambda run, judged: compare_scores({"a": run}, judged)):
-        with pytest.raises(ValueError, match=r"such as '1', got none: its first one is '1.0'"):
-            function(run, judged)  # two queries to trec_eval
+    with pytest.raises(ValueError, match=r"such as '1', got none: its first one is '1.0'"):
+        read_judged_run(run, judged)  # two queries to trec_eval
 
 
 def test_runs_are_compared_with_arrays(tmp_path: Path) -> None:
