@@ -243,8 +243,7 @@ class GradientHook:
         if left_out is not None:
             gradient[left_out] = curvature[left_out] = 0.0
             count -= int(left_out.sum())
-        learns = all_any(max_abs(gradient) > SMALLEST_GRADIENT)
-        if not learns:
+        if not (learns := all_any(max_abs(gradient) > SMALLEST_GRADIENT)):
             gradient[:] = 0.0
             if first:
                 raise nothing_to_learn(part.queries)

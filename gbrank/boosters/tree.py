@@ -76,8 +76,7 @@ def read_tree(node: Any, leaf: str, split: Callable[[Any], Split]) -> Tree:
         return Leaf(float(node[leaf]))
     top: Any = split(node)
     left, right = read_tree(top.left, leaf, split), read_tree(top.right, leaf, split)
-    tree: Tree = replace(top, left=left, right=right)
-    return tree
+    return replace(top, left=left, right=right)
 
 
 def at_most(threshold: float) -> float:

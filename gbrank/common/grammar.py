@@ -53,8 +53,7 @@ class Call(NamedTuple):
 def parse(text: str) -> Call:
     """Return the parts of a text; one that is not written so is a name."""
     head, *inner = split_outside(text, ":")
-    match = HEAD.fullmatch(head.strip())
-    if match is None:
+    if (match := HEAD.fullmatch(head.strip())) is None:
         return Call(text)
     options = [match["options"], *(f"k={k}" for k in match.group("k", "k_after") if k)]
     return Call(match["name"], ",".join(filter(None, options)), ":".join(inner) if inner else None)

@@ -36,8 +36,7 @@ class Table:
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame of the values."""
-        frame: pd.DataFrame = needed("pandas").DataFrame([*self.rows], columns=[*self.head])
-        return frame
+        return needed("pandas").DataFrame([*self.rows], columns=[*self.head])
 
     def to_markdown(self) -> str:
         """Return the table as Markdown, without its caption."""

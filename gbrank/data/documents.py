@@ -232,8 +232,7 @@ def check_column_names(names: Any) -> list[str]:
 
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """Return a data frame without some of its columns, and what these hold."""
-    frame = as_frame(X, "X")
-    if frame is None:
+    if (frame := as_frame(X, "X")) is None:
         demand = "must be a mapping of name to values where X is no data frame"
         raise ArgumentTypeError("labels", demand, quoted(names))
     columns: dict[str, Any] = {}

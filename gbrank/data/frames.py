@@ -78,8 +78,7 @@ class FeatureTable:
         if not self._pandas:
             return self.column(place).to_list()
         column = self._native.iloc[:, place]
-        codes = getattr(column.array, "codes", None)
-        if codes is None:
+        if (codes := getattr(column.array, "codes", None)) is None:
             return list(column.tolist())
         categories = [*column.array.categories, None]  # the last one is that of code -1
         return [categories[code] for code in codes.tolist()]
@@ -108,8 +107,7 @@ class FeatureTable:
             frame = frame.take(places, axis=1)
         types = {columns[i].dtype if i in columns else self._types[i] for i in places}
         dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
-        block: NDArray[Any] = frame.to_numpy(dtype=dtype, na_value=np.nan)
-        return block
+        return frame.to_numpy(dtype=dtype, na_value=np.nan)
 
     def _block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
         frame = self._frame.with_columns(
@@ -211,8 +209,7 @@ def split_and_mask(
     frame: Any, label: str, qid: str, drop: Sequence[str], unjudged: Unjudged
 ) -> tuple[Any, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
     """Return what `split_frame` does, and the mask of the rows that it kept."""
-    data = as_frame(frame, "frame")
-    if data is None:
+    if (data := as_frame(frame, "frame")) is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
     refuse_text(drop, "drop")
     for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:

@@ -98,8 +98,7 @@ def count_repeated_names(docid: Any, queries: Queries) -> int:
 def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
     """Return how many rows equal an earlier one, in a table and in the columns beside it."""
     others = [np.asarray(column, np.float64) + 0.0 for column in columns]  # without a −0
-    frame = as_frame(X, "X")
-    if frame is not None:
+    if (frame := as_frame(X, "X")) is not None:
         series = [
             nw.new_series(f"gbrank: {place}", values, backend=frame.implementation)
             for place, values in enumerate(others)

@@ -109,8 +109,7 @@ class Schema:
 
     def transform(self, X: Any) -> Features:
         """Return X as a float array, or as a CSR matrix if it is sparse."""
-        table = feature_table(X)
-        if table is None:
+        if (table := feature_table(X)) is None:
             if not self.categories:
                 return self._checked(check_matrix(X))
             values = objects_of(X)
@@ -246,8 +245,7 @@ def _sorted(categories: set[Any]) -> list[Any]:
 
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> Vector:
     """Return columns of a table as numbers, shape (n_columns, n_documents)."""
-    table = feature_table(X)
-    if table is None:
+    if (table := feature_table(X)) is None:
         matrix = check_matrix(X)
         chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
         return np.ascontiguousarray(as_dense(chosen).T, float)

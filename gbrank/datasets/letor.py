@@ -206,8 +206,7 @@ class Letor:
         """Refuse the first fault in the file."""
         empty = True
         for line in _LINE.finditer(self._data):
-            tokens = list(_TOKEN.finditer(self._data, *line.span()))
-            if not tokens:
+            if not (tokens := list(_TOKEN.finditer(self._data, *line.span()))):
                 continue
             empty, (label, *others) = False, tokens
             self._check_number(label.start(), label[0], "a finite number as label")

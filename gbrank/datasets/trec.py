@@ -357,8 +357,7 @@ def _parse(
     decoded(path, data)  # or an error
     for line, content in enumerate(io.BytesIO(data), 1):
         where = f"{os.fspath(path)}, line {line}: expected"
-        fields = [field.decode() for field in content.split()]
-        if not fields:
+        if not (fields := [field.decode() for field in content.split()]):
             continue
         if len(fields) != len(columns):
             if column == "label" and fields[0].startswith("#"):  # as a query's name may, too

@@ -43,8 +43,7 @@ def distribute(
     seed: int = 0,
 ) -> dict[str, tuple[Future, ...]]:
     """Bring rows to all workers of a cluster, so that no query is split."""
-    addresses = sorted(client.nthreads())
-    if not addresses:
+    if not (addresses := sorted(client.nthreads())):
         raise RuntimeError("the Dask cluster must have a worker, got none.")
     loaded = {
         where: list(client.compute(_delayed_parts(where, data))) for where, data in sets.items()

@@ -170,8 +170,7 @@ class SparkGBRanker(
             _column(dataset, "labels", name).alias(_place_of(place))
             for place, name in enumerate(labels)
         ]
-        slots = n_slots(dataset)
-        if not slots:
+        if not (slots := n_slots(dataset)):
             raise RuntimeError(
                 "the Spark cluster must have an executor, got none that is ready: run a job first."
             )
@@ -303,8 +302,7 @@ def _parts(table: pa.Table | None, chosen: dict[str, Any], labels: list[str]) ->
     if table is None or not table.num_rows:
         raise _too_few([0])
     for param, column in chosen.items():
-        nulls = table.column(CALLED.get(param, "X")).null_count
-        if nulls:
+        if nulls := table.column(CALLED.get(param, "X")).null_count:
             raise ValueError(f"{param} must not be null, got {nulls} nulls in column {column!r}.")
     values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
     X, names = _matrix(table.column("X").combine_chunks()), chosen["featuresCol"]
@@ -312,8 +310,7 @@ def _parts(table: pa.Table | None, chosen: dict[str, Any], labels: list[str]) ->
         places = enumerate(labels)
         values["labels"] = {name: values.pop(_place_of(place)) for place, name in places}
     values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
-    held_out = values.pop("held_out", None)
-    if held_out is None:
+    if (held_out := values.pop("held_out", None)) is None:
         return [values]
     Queries.from_qid(values["qid"]).one_each(held_out, "validationIndicatorCol")
     sides = [~held_out, held_out]

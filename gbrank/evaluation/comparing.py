@@ -359,8 +359,7 @@ def _check_seeds(seeds: int | Sequence[int]) -> list[int]:
     """Return seeds; those below a number are 0, 1 and so on."""
     if not isinstance(seeds, Sequence):
         seeds = range(check_number(seeds, "seeds", 1, integer=True))
-    numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
-    if not numbers:
+    if not (numbers := [check_number(seed, "seeds", 0, integer=True) for seed in seeds]):
         raise ArgumentError("seeds", "must hold at least one seed", "none")
     refuse_twice("seeds", numbers)
     return numbers

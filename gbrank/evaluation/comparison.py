@@ -360,8 +360,7 @@ def _sentences(rows: Sequence[Row], asked: float) -> list[str]:
     if not math.isnan(first.n_worth):
         counts = f"{first.n_queries} queries judged by people, {first.n_skipped} more by a judge"
     title = f"{first.data}, {first.measure}: {counts}"
-    compared = [row for row in rows if row.is_compared]
-    if not compared:
+    if not (compared := [row for row in rows if row.is_compared]):
         return [title]
     widest = max(compared, key=lambda row: row.smallest)
     text = statistics.power_sentence(widest.n_queries, widest.smallest, widest.n_needed, asked)

@@ -116,8 +116,7 @@ def warn_if_behind(
     values = judge.per_query(scores)[judge.queries]
     best = None if judged is rows else best_feature(schema, rows, judged, measure)
     features = {} if best is None else {(best.name, best.sign): best}
-    baseline = baseline_column(ranker, schema)
-    if baseline is not None:
+    if (baseline := baseline_column(ranker, schema)) is not None:
         named = _single_feature(schema, baseline, 1, judged.X, judge)
         features[named.name, 1] = named
     for each in features.values():

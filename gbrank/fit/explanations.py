@@ -107,8 +107,7 @@ class Explanation(Tabular):
     @property
     def largest(self) -> list[int]:
         """The features, by position, in order of falling size of their share."""
-        order: list[int] = np.argsort(-np.abs(self.shares), kind="stable").tolist()
-        return order
+        return np.argsort(-np.abs(self.shares), kind="stable").tolist()
 
     def _table(self) -> Table:
         head, columns = ["feature", "share"], [self.features]

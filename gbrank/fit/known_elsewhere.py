@@ -37,8 +37,7 @@ def instead(name: str) -> str | None:
 def refuse_theirs(callback: object) -> None:
     """Refuse a callback of another library, with what stands for it here."""
     kind = type(callback)
-    library = LIBRARIES.get(kind.__module__.partition(".")[0])
-    if library is not None:
+    if (library := LIBRARIES.get(kind.__module__.partition(".")[0])) is not None:
         word = kind.__name__.strip("_").removesuffix("Callback")
         text = CALLBACKS.get(word.lower(), "write a function of a `Round`").replace("`", "")
         raise TypeError(

@@ -111,8 +111,7 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
 
 def _recognised(booster: object) -> tuple[str, Model]:
     """Return the name of the library that trained a booster, and its model."""
-    recognised = recognise(booster)
-    if recognised is None:
+    if (recognised := recognise(booster)) is None:
         raise TypeError(f"booster must be one of LightGBM or XGBoost, got {booster!r}.")
     return recognised
 

@@ -54,8 +54,7 @@ def learning_curves(
     >>> ax.get_ylabel(), ax.figure.axes[-1].get_ylabel()
     ('ndcg@10', 'sigma')
     """
-    results = ranker.evals_result_
-    if not results:
+    if not (results := ranker.evals_result_):
         raise ValueError("ranker must have been fitted with validation data, or with verbose=1.")
     measures = list(next(iter(results.values())))
     measure = measures[0] if measure is None else check_choice(measure, "measure", measures)

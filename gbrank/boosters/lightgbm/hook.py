@@ -67,8 +67,7 @@ class lightgbm_fobj(GradientHook):
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
         weight, group)`` by `LGBMRanker`; `group` are sizes of consecutive queries.
         """
-        booster = callers("self", lgb.Booster)
-        if booster is None:
+        if (booster := callers("self", lgb.Booster)) is None:
             return self.at_round(None, first, second, weight, group)
         if booster.params.get("bagging_by_query") in (True, "true", "+"):
             raise ValueError(

@@ -43,8 +43,7 @@ class xgboost_obj(GradientHook):
 
         The data have labels and qid or group. XGBoost allows one weight per query.
         """
-        booster = callers("self", xgb.Booster)
-        if booster is None:
+        if (booster := callers("self", xgb.Booster)) is None:
             return self.at_round(None, scores, data)
         round = booster.num_boosted_rounds()
         callbacks = callers("callbacks", list) or []

@@ -73,8 +73,7 @@ class _Blocks(xgb.DataIter):
 
     def next(self, input_data: Callable[..., Any]) -> bool:
         """Give the next rows, if there are any."""
-        block = next(self._blocks, None)
-        if block is not None:
+        if (block := next(self._blocks, None)) is not None:
             input_data(data=block, **self._columns)
         return block is not None
 

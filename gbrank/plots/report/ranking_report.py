@@ -194,8 +194,7 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
     """Return the columns that a model sees; of those that do not say, all that are features."""
     if isinstance(model, BaseRanker):
         return model._schema
-    frame = as_frame(own_columns(model, X), "X")
-    if frame is None:
+    if (frame := as_frame(own_columns(model, X), "X")) is None:
         return Schema.learn(X)
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
 
@@ -215,8 +214,7 @@ def _facts(judged: ReportData) -> list[Fact]:
     facts = [_fact(judged.measure, mean, low, high, ".4f")]
     facts += [_fact(f"against {name}", *difference) for name in judged.names[1:]]
     seen = replace(judged.rows, X=judged.features)
-    best = best_feature(judged.schema, seen, seen, main.measure)
-    if best is not None:
+    if (best := best_feature(judged.schema, seen, seen, main.measure)) is not None:
         of_best = f"against {page.name(best.name)} alone, the best feature here"
         facts.append(_fact(of_best, *difference_of(main.values[0], best.values)))
     if main.both:

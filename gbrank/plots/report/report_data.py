@@ -120,8 +120,7 @@ class ReportData:
             shares = ranker.explain(take_rows(self.rows.X, sample))
         except ValueError as error:  # of an `init` that cannot be explained
             return str(error)
-        moved: Vector = np.abs(shares[:, :-1]).mean(axis=0)
-        return moved
+        return np.abs(shares[:, :-1]).mean(axis=0)
 
 
 def column_of(X: Any, name: str, argument: str) -> Array:
@@ -222,8 +221,7 @@ def _left_out(ranker: Any, lack: str) -> str:
 def curves(judged: ReportData) -> Blocks:
     """Yield measures by round."""
     ranker = judged.rankers[0]
-    results = getattr(ranker, "evals_result_", None)
-    if results is None:
+    if (results := getattr(ranker, "evals_result_", None)) is None:
         yield _left_out(ranker, "no rounds")
     elif not results:
         yield "Left out: the model was fitted without validation data, and with verbose=0."
