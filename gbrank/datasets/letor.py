@@ -1,5 +1,7 @@
 """LETOR / SVMlight files."""
 
+from __future__ import annotations
+
 import io
 import os
 import re

@@ -1,5 +1,7 @@
 """TREC runs and relevance judgements (qrels): what trec_eval and ir_measures read."""
 
+from __future__ import annotations
+
 import io
 import math
 import os

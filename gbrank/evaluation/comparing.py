@@ -1,5 +1,7 @@
 """Comparisons: of scores, and of rankers on every fold from every seed."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Scores of models of any library and their files, of columns, arrays and runs; their scorer."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Intervals and paired tests of means over queries, and how many queries they take."""
 
+from __future__ import annotations
+
 import math
 from bisect import bisect_left
 from typing import Any, NamedTuple

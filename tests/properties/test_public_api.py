@@ -44,6 +44,11 @@ TOP_METHODS = {
 }
 
 
+def test_signatures_are_short() -> None:
+    """Help and notebooks show the names of types, not all that NumPy takes as an array."""
+    assert not [name for name, item in TOP.items() if "_typing" in str(inspect.signature(item))]
+
+
 def section(item: Any, title: str) -> str:
     """Return a section of a docstring, or nothing."""
     text = inspect.getdoc(item) or ""
