@@ -73,5 +73,4 @@ def assert_same(a: GBRanker, b: GBRanker, X: Any = X) -> None:
 
 def history_of(folder: Path) -> dict[str, Any]:
     """Return what a checkpoint says of the rounds."""
-    history: dict[str, Any] = json.loads((folder / FILE).read_bytes().split(b"\n")[1])["history"]
-    return history
+    return json.loads((folder / FILE).read_bytes().split(b"\n")[1])["history"]

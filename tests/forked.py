@@ -11,8 +11,7 @@ X, Y, QID = make_cubic(30, n_documents=30, random_state=0)
 def work(booster: str, n_jobs: int) -> list[float]:
     """Return scores of a small model."""
     ranker = GBRanker("ranknet", n_estimators=2, booster=booster, random_state=0, n_jobs=n_jobs)
-    scores: list[float] = ranker.fit(X, Y, qid=QID).predict(X).tolist()
-    return scores
+    return ranker.fit(X, Y, qid=QID).predict(X).tolist()
 
 
 def _reported(queue: Any, booster: str, n_jobs: int) -> None:

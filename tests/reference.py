@@ -71,8 +71,7 @@ def _within(ranks: list[int], k: int | None) -> list[int]:
 
 def ap(labels: Labels, k: int | None = None, threshold: float = 1.0) -> float | None:
     """Sum of the precisions at the relevant ranks up to k, divided by min(R, k)."""
-    ranks = _relevant_ranks(labels, threshold)
-    if not ranks:
+    if not (ranks := _relevant_ranks(labels, threshold)):
         return None
     precisions = [count / rank for count, rank in enumerate(_within(ranks, k), 1)]
     return sum(precisions) / min(len(ranks), k or len(labels))
@@ -80,8 +79,7 @@ def ap(labels: Labels, k: int | None = None, threshold: float = 1.0) -> float | 
 
 def rr(labels: Labels, k: int | None = None, threshold: float = 1.0) -> float | None:
     """One over the rank of the first relevant document, 0 when that is beyond k."""
-    ranks = _relevant_ranks(labels, threshold)
-    if not ranks:
+    if not (ranks := _relevant_ranks(labels, threshold)):
         return None
     return 1 / ranks[0] if _within(ranks, k) else 0.0
 

@@ -49,5 +49,4 @@ def then(measure: type[Measure], more: Any) -> Measure:
 
     functions = {"value": value_then, "by_rank": by_rank_then, "by_position": by_position_then}
     changed = swaps._replace(separable=separable_then, prepare=prepare_then, row=row_then)
-    made: Measure = type("Then", (measure,), {**functions, "swaps": changed})()
-    return made
+    return type("Then", (measure,), {**functions, "swaps": changed})()

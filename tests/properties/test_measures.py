@@ -127,8 +127,7 @@ class Otherwise(RBP):
 
 def broken(measure: type[Measure], **functions: Any) -> Measure:
     """Return a measure with other functions."""
-    made: Measure = type("Broken", (measure,), functions)()
-    return made
+    return type("Broken", (measure,), functions)()
 
 
 BREAKS = {

@@ -93,8 +93,7 @@ def test_gradients_are_finite(name: str, query: tuple[Vector, Vector], sigma: fl
     labels, scores = query
     for text, objective in OBJECTIVES[name]:
         note(text)
-        bound = bind(objective, labels)
-        if bound is None:
+        if (bound := bind(objective, labels)) is None:
             continue
         gradient, curvature = bound.gradients(scores, sigma)
         assert np.isfinite(gradient).all(), text
