@@ -131,14 +131,6 @@ class GradientHook:
         if round == 0:  # an earlier training may have ended the start early
             self.stages = self._stages_after()
             self.sigma_of_round.clear()
-        stage, *more = self.stages
-        if round is None and (
-            more or stage.objective.facts.annealed or stage.sigma(1) != stage.sigma(0)
-        ):
-            raise ValueError(
-                "the round is not known outside the booster's training, and sigma or the objective "
-                "depends on it: use the hook's method at_round."
-            )
         return self.derivatives(self._bound.of(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts, queries: Queries) -> list[BoundObjective]:
@@ -194,6 +186,14 @@ class GradientHook:
         scale would be a factor on the learning rate. Objectives that begin with another one take
         steps of about sigma; a schedule in spreads lengthens them (see `step_factor`).
         """
+        stage, *more = self.stages
+        if round is None and (
+            more or stage.objective.facts.annealed or stage.sigma(1) != stage.sigma(0)
+        ):
+            raise ValueError(
+                "the round is not known outside the booster's training, and sigma or the objective "
+                "depends on it: use the hook's method at_round."
+            )
         number = round or 0
         index = sum(number >= stage.begin for stage in self.stages[1:])
         stage, part = self.stages[index], bound[index]
