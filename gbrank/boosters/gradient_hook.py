@@ -186,14 +186,8 @@ class GradientHook:
         scale would be a factor on the learning rate. Objectives that begin with another one take
         steps of about sigma; a schedule in spreads lengthens them (see `step_factor`).
         """
-        stage, *more = self.stages
-        if round is None and (
-            more or stage.objective.facts.annealed or stage.sigma(1) != stage.sigma(0)
-        ):
-            raise ValueError(
-                "the round is not known outside the booster's training, and sigma or the objective "
-                "depends on it: use the hook's method at_round."
-            )
+        if round is None:
+            self._check_round_plays_no_part()
         number = round or 0
         index = sum(number >= stage.begin for stage in self.stages[1:])
         stage, part = self.stages[index], bound[index]
@@ -221,6 +215,15 @@ class GradientHook:
             _, unit = round_to_exact_sums(gradient, curvature)
             np.maximum(curvature, np.where(gradient == 0.0, smallest, unit), out=curvature)
         return gradient, curvature
+
+    def _check_round_plays_no_part(self) -> None:
+        """Refuse derivatives of no known round where sigma or the objective depends on it."""
+        stage, *more = self.stages
+        if more or stage.objective.facts.annealed or stage.sigma(1) != stage.sigma(0):
+            raise ValueError(
+                "the round is not known outside the booster's training, and sigma or the objective "
+                "depends on it: use the hook's method at_round."
+            )
 
     def _scale(
         self,
