@@ -142,8 +142,8 @@ def explain(
     gbrank explain test.parquet --model my-ranker --query shoes --document 1 --html shoes.html
     """
     from gbrank import plots  # imports Matplotlib
+    from gbrank.data.schema import column_of
     from gbrank.plots.report import page
-    from gbrank.plots.report.report_data import column_of
     from gbrank.ranker import GBRanker
 
     if (document is None) == (pair is None):

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Array, Matrix, Vector
 from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
 from gbrank.common.on_use import nw
 from gbrank.common.plain import plain
 from gbrank.data.feature_matrix import Features, as_dense, check_matrix, objects_of, refuse_infinite
 from gbrank.data.frames import FeatureTable, as_numbers, feature_table, is_numeric
-from gbrank.data.ids import is_missing
+from gbrank.data.ids import as_list, is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 NUMBERS = {int, float, bool, type(None)}  # None becomes NaN
@@ -271,3 +271,20 @@ def column_places(
         else:
             places.append(names.index(item))
     return tuple(places)
+
+
+def column_of(X: Any, name: str, argument: str) -> Array:
+    """Return a column of X by its name (see `Schema.feature_names`), None for missing."""
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
+    table = feature_table(X)
+    names = Schema.learn(X).feature_names if table is None else table.names
+    if name not in names:
+        raise unknown_name(f"column ({argument})", name, names)
+    place = names.index(name)
+    if table is None:
+        values = as_list(as_dense(check_matrix(X)[:, [place]]).ravel())
+    else:
+        values = table.values(place)
+    known = (None if is_missing(value) else value for value in values)
+    return np.fromiter(known, object, len(values))

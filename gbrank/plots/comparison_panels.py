@@ -9,10 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.comparison import Comparison, Row
@@ -22,6 +24,7 @@ from gbrank.plots import style
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # height and width in inches
+BINS = 20  # of a histogram
 ACROSS = 3  # more data sets go on below
 Inches: TypeAlias = tuple[float, float]
 
@@ -337,3 +340,15 @@ def draw_queries(
     ax.plot(theirs, ours, "o", color=style.BLUE, alpha=0.4, markersize=4, markeredgewidth=0)
     style.tidy(ax, xlabel=f"{measure} of {names[1]}", ylabel=f"{measure} of {names[0]}")
     ax.set_aspect("equal")
+
+
+def draw_histogram(ax: Axes, values: Matrix, measure: str, names: Sequence[str]) -> None:
+    """Draw how many queries have which value with one model, or with each of two."""
+    edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
+    ax.hist(values[0], edges, color=style.BLUE, alpha=0.75)
+    for other in values[1:]:
+        ax.hist(other, edges, color=style.ORANGE, histtype="step")
+        colors = zip((style.BLUE, style.ORANGE), names, strict=True)
+        style.legend(ax, [Patch(color=color, label=name) for color, name in colors])
+    style.tidy(ax, "y", xlabel=f"{measure} of a query", ylabel="queries")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -109,8 +109,7 @@ def picture(draw: Callable[[Axes], object], caption: str) -> Picture:
         file = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, format="svg", dpi=200, transparent=True, metadata=nothing)
-    svg = file.getvalue()
-    svg = svg[svg.index("<svg") :]
+    svg = "<svg" + file.getvalue().partition("<svg")[2]
     for colour, of_page in THEME.items():
         svg = re.sub(colour, of_page, svg, flags=re.IGNORECASE)
     # A page needs no names of spaces, and names of groups would be the same in all pictures.
@@ -118,9 +117,7 @@ def picture(draw: Callable[[Axes], object], caption: str) -> Picture:
     return Picture(re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2), caption)
 
 
-def folded(
-    head: Sequence[str], rows: Sequence[Cells], shown: int, words: Sequence[int] = (0,)
-) -> Blocks:
+def folded(head: list[str], rows: list[Cells], shown: int, words: Sequence[int] = (0,)) -> Blocks:
     """Yield a table of the first rows, and one of the others folded away."""
     yield Table(head, rows[:shown], words)
     if others := rows[shown:]:

@@ -1,9 +1,6 @@
 """The parts of a report on queries: measures, what changed, segments, worst queries, a judge."""
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
@@ -15,19 +12,16 @@ from gbrank.evaluation import statistics
 from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.fit.explanations import N_REASONS
 from gbrank.measures.judges import JUDGE, PEOPLE
-from gbrank.plots.comparison_panels import draw_queries
+from gbrank.plots.comparison_panels import draw_histogram, draw_queries
 from gbrank.plots.report import page
 from gbrank.plots.report.page import TEXTS, Blocks, Cell, Cells, Details, number
 from gbrank.plots.report.report_data import Measured, ReportData, groups
-from gbrank.plots.style import BLUE, ORANGE, legend, tidy
 
 N_QUERIES = 10  # that are shown with their lists
 TOP = 10  # documents of a list
 FURTHER = 5  # documents with a label above 0 that are shown below the top
 LONGEST = 200  # documents of a list whose reasons are computed, at 3 ms each
-BINS = 20
 DOTS = 2000
-LEVEL = 0.05  # of p, from which on the data do not tell
 ASKED = 0.01  # a difference of which it is said how many queries tell it
 
 
@@ -52,10 +46,9 @@ def _measure(judged: ReportData, one: Measured) -> Cell:
 
 def _head(judged: ReportData, word: str) -> list[str]:
     """Return the head of `_cells`: of one model a word, of two their names."""
-    if not judged.names[1:]:
-        return [word, "95% interval"]
-    first, second = judged.names
-    return [first, "95% interval", second, "difference", "95% interval"]
+    first, *second = judged.names
+    others = [*second, "difference", "95% interval"] if second else []
+    return [first if second else word, "95% interval", *others]
 
 
 def _cells(of_models: Means) -> list[str]:
@@ -98,7 +91,7 @@ def _verdict(judged: ReportData) -> str:
     if np.isnan(p):
         return _no_value(judged)
     by_chance = f"chance alone would give a difference as large with probability {chance(p)}."
-    if p > LEVEL:
+    if p > statistics.LEVEL:
         return f"These queries do not tell which is better on {judged.measure}: {by_chance}"
     mean, low, high = (column[0] for column in tested.means[3:])
     sign = int(np.sign(mean))
@@ -146,8 +139,7 @@ def _pairs(judged: ReportData) -> Blocks:
     leads = np.nan_to_num(values[0] - values[1])
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     changed = [query for query in order.tolist() if leads[query]]
-    said = "The queries that changed most, with both lists side by side:"
-    yield said if changed else "No query changed."
+    yield TEXTS["changed" if changed else "unchanged"]
     for query in changed:
         ours, theirs = map(number, values[:, query])
         value = f"{theirs} → {ours} ({number(leads[query], '+.4f')})"
@@ -188,18 +180,8 @@ def distribution(judged: ReportData) -> Blocks:
     if not values.size:
         yield _no_value(judged)
         return
-    edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
-
-    def draw(axes: Axes) -> None:
-        axes.hist(values[0], edges, color=BLUE, alpha=0.75)
-        for other in values[1:]:
-            axes.hist(other, edges, color=ORANGE, histtype="step")
-            colors = zip((BLUE, ORANGE), judged.names, strict=True)
-            legend(axes, [Patch(color=color, label=label) for color, label in colors])
-        tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-
-    yield page.picture(draw, f"How many queries have which {judged.measure}.")
+    text = f"How many queries have which {judged.measure}."
+    yield page.picture(lambda ax: draw_histogram(ax, values, judged.measure, judged.names), text)
     percentiles = np.percentile(values, [10, 25, 50, 75, 90], axis=1).T
     rows = [[name, *map(number, row)] for name, row in zip(judged.names, percentiles, strict=True)]
     yield Table(["model", "10% below", "25% below", "median", "75% below", "90% below"], rows)
@@ -239,15 +221,13 @@ def worst(judged: ReportData) -> Blocks:
     reasons = "" if isinstance(judged.moved, str) else TEXTS["reasons"].format(longest=LONGEST)
     yield TEXTS["worst"].format(measure=judged.measure, top=TOP, further=FURTHER, reasons=reasons)
     for query in queries:
-        table = _list(judged, query)
-        yield _fold(judged, query, number(values[query]), table, query == queries[0])
+        yield _fold(judged, query, number(values[query]), _list(judged, query), query == queries[0])
 
 
 def _list(judged: ReportData, query: int) -> Table:
     """Return the first documents of a list, and relevant ones below, with reasons if there are."""
     rows = judged.orders(query)[0]
-    below = [place for place in range(TOP, len(rows)) if judged.rows.y[rows[place]] > 0]
-    places = [*range(min(TOP, len(rows))), *below[:FURTHER]]
+    places = [i for i in range(len(rows)) if i < TOP or judged.rows.y[rows[i]] > 0][: TOP + FURTHER]
     head = ["rank", page.name(judged.docid or "row"), "label", "score"]
     lines: list[Cells] = [
         [f"{place + 1}", *_document(judged, rows[place]), number(judged.scores[0][rows[place]])]

@@ -20,7 +20,7 @@ from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Schema
+from gbrank.data.schema import Schema, column_of
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.fit.best_feature import best_feature, difference_of
@@ -29,8 +29,7 @@ from gbrank.measures.judges import with_judge
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
 from gbrank.plots.report import page, query_sections, report_data
-from gbrank.plots.report.page import Fact, Section
-from gbrank.plots.report.report_data import Measured, ReportData, column_of
+from gbrank.plots.report.report_data import Measured, ReportData
 
 SECTIONS = {  # of two models some are on the first alone, and say `of` which
     query_sections.measures: "How good it is",
@@ -199,15 +198,15 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
 
 
-def _sections(judged: ReportData) -> Iterator[Section]:
+def _sections(judged: ReportData) -> Iterator[page.Section]:
     """Yield the sections that there are; those on one of two models say on which."""
     of = f" ({judged.names[0]})" if judged.names[1:] else ""
     for make, title in SECTIONS.items():
         if blocks := [*make(judged)]:
-            yield Section(make.__name__, title.format(of=of), blocks)
+            yield page.Section(make.__name__, title.format(of=of), blocks)
 
 
-def _facts(judged: ReportData) -> list[Fact]:
+def _facts(judged: ReportData) -> list[page.Fact]:
     """Return the numbers at the head of the page."""
     main, queries = judged.main, judged.rows.queries
     mean, low, high, *difference = (column[0] for column in main.compared.means)
@@ -228,7 +227,7 @@ def _facts(judged: ReportData) -> list[Fact]:
     return facts
 
 
-def _fact(of: str, mean: float, low: float, high: float, form: str = "+.4f") -> Fact:
+def _fact(of: str, mean: float, low: float, high: float, form: str = "+.4f") -> page.Fact:
     """Return a mean with its interval."""
     value, ends = page.estimate(mean, low, high, form=form)
     ends = ends.replace(" ", page.SPACE)

@@ -14,19 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from gbrank.common.arrays import Array, Matrix, Positions, Vector
-from gbrank.common.checks import quoted, unknown_name
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.plain import as_json
 from gbrank.common.table import Table, number_names
 from gbrank.common.version import __version__
 from gbrank.data.documents import Documents, take_rows
-from gbrank.data.feature_matrix import Features, as_dense, check_matrix
-from gbrank.data.frames import feature_table
-from gbrank.data.ids import as_list, is_missing
+from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.lookup import by_rank, count_repeated_names, count_repeated_rows, of_all
 from gbrank.data.schema import Schema
 from gbrank.evaluation import statistics
-from gbrank.evaluation.statistics import Comparisons, JudgedValues, common_queries
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.measures.judges import JUDGE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -47,8 +43,8 @@ class Measured(NamedTuple):
 
     measure: Measure
     values: Matrix
-    both: JudgedValues | None  # by people's labels and by a judge's
-    compared: Comparisons
+    both: statistics.JudgedValues | None  # by people's labels and by a judge's
+    compared: statistics.Comparisons
     n_queries: int  # that have a value, by people where a judge has judged, too
 
     @classmethod
@@ -57,12 +53,12 @@ class Measured(NamedTuple):
         bound = bind_to_rows(measure, rows)
         values = np.array([bound.per_query(each) for each in scores])
         if JUDGE not in rows.labels:
-            known = common_queries(values)
+            known = statistics.common_queries(values)
             return cls(measure, values, None, statistics.compared(known), known.shape[1])
         pairs = [both_values(measure, rows, each) for each in scores]
         people, judge = np.stack(pairs, axis=1)
-        both = JudgedValues(people, judge, queries_of_people(rows))
-        n_queries = common_queries(people).shape[1]
+        both = statistics.JudgedValues(people, judge, queries_of_people(rows))
+        n_queries = statistics.common_queries(people).shape[1]
         return cls(measure, values, both, statistics.compared_with_judge(both), n_queries)
 
 
@@ -121,23 +117,6 @@ class ReportData:
         except ValueError as error:  # of an `init` that cannot be explained
             return str(error)
         return np.abs(shares[:, :-1]).mean(axis=0)
-
-
-def column_of(X: Any, name: str, argument: str) -> Array:
-    """Return a column of X by its name (see `Schema.feature_names`), None for missing."""
-    if not isinstance(name, str):
-        raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
-    table = feature_table(X)
-    names = Schema.learn(X).feature_names if table is None else table.names
-    if name not in names:
-        raise unknown_name(f"column ({argument})", name, names)
-    place = names.index(name)
-    if table is not None:
-        values = table.values(place)
-    else:
-        values = as_list(as_dense(check_matrix(X)[:, [place]]).ravel())
-    known = (None if is_missing(value) else value for value in values)
-    return np.fromiter(known, object, len(values))
 
 
 def groups(values: Sequence[Any]) -> tuple[list[str], Positions]:
@@ -206,7 +185,7 @@ def importances(judged: ReportData) -> Blocks:
     yield from _of_features(["feature", "share of the gain", "mean |SHAP|"], rows)
 
 
-def _of_features(head: Sequence[str], rows: Sequence[Cells]) -> Blocks:
+def _of_features(head: list[str], rows: list[Cells]) -> Blocks:
     """Yield the table of the first features."""
     yield from page.folded(head, rows[:MOST], SHOWN)
     if len(rows) > MOST:
@@ -226,8 +205,7 @@ def curves(judged: ReportData) -> Blocks:
     elif not results:
         yield "Left out: the model was fitted without validation data, and with verbose=0."
     else:
-        caption = "The measure after each round, on the data of the fit."
-        yield page.picture(lambda axes: learning_curves(ranker, ax=axes), caption)
+        yield page.picture(lambda axes: learning_curves(ranker, ax=axes), TEXTS["curves"])
         yield results._table()
 
 
@@ -303,16 +281,15 @@ def parameters(judged: ReportData) -> Blocks:
         says = hasattr(ranker, "get_params") and not isinstance(ranker, PretrainedRanker)
         values = ranker.get_params(deep=False) if says else {}
         params.append({key: page.name(as_json(value)) for key, value in values.items()})
-    rows: list[tuple[bool, Cells]] = []
+    kinds = [NONE if ranker is None else type(ranker).__name__ for ranker in judged.rankers]
+    differing: list[Cells] = [["class", *kinds]]
+    equal: list[Cells] = []
     for key in dict.fromkeys(chain(*params)):
         texts = [each.get(key, NONE) for each in params]
         differ = len({*texts}) > 1
-        rows.append((differ, [key, *(Cell(text, strong=differ) for text in texts)]))
-    rows.sort(key=lambda row: not row[0])
-    kinds = [NONE if ranker is None else type(ranker).__name__ for ranker in judged.rankers]
-    table: list[Cells] = [["class", *kinds], *(cells for _, cells in rows)]
-    head = ["parameter", *judged.names]
-    yield from page.folded(head, table, 2 * SHOWN, range(len(head)))
+        rows = differing if differ else equal
+        rows.append([key, *(Cell(text, strong=differ) for text in texts)])
+    yield from page.folded(["parameter", *judged.names], differing + equal, 2 * SHOWN, range(3))
 
 
 def versions(judged: ReportData) -> Blocks:
