@@ -68,9 +68,9 @@ class GBRanker(ExplainedRanker):
         Share of the features that each tree is grown on. By default a half with fewer than 100,000
         training documents, else all.
     extra_trees : bool, optional
-        Whether a split considers one random threshold per feature, in place of all: trees vary
-        more, and overfit less (Geurts, Ernst & Wehenkel 2006). By default with LightGBM and fewer
-        than 100,000 training documents; XGBoost has no such option.
+        Whether a split considers one random threshold per feature: trees vary more, and overfit
+        less (Geurts, Ernst & Wehenkel 2006). By default with LightGBM and fewer than 100,000
+        training documents; XGBoost has no such option.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
     position_model : {"auto", "free"}
@@ -78,9 +78,8 @@ class GBRanker(ExplainedRanker):
         clicks cannot tell it from relevance; ``"free"`` trusts the features to tell them apart,
         which helps after a poor ranking and harms after a good one (docs/howto/clicks.md).
     sigma : float, schedule, callable or str, optional
-        Width of the smoothing: a number, or a function of (round, rounds) such as
-        ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts only the
-        rounds in which the objective itself is trained.
+        Width of the smoothing: a number, or a function of (round, rounds), those in which the
+        objective itself is trained, such as ``geometric(1.0, 0.1)``; its own schedule by default.
     curvature : {"own", "unit"}
         Second derivatives: the objective's own, so that a tree takes Newton steps; or 1 for each
         document, for steps along the gradient (Friedman's boosting), whose size `learning_rate`
@@ -100,8 +99,7 @@ class GBRanker(ExplainedRanker):
     early_stopping_rounds : int or "auto", optional
         Stop after this many rounds without a better first metric on the first validation set that
         is not the training data. ``"auto"`` has its means over w = min(n_estimators / 4, 3 /
-        learning_rate) rounds, and stops after w / 2. Where the objective begins with RankNet, this
-        first ends RankNet; the objective then trains for as many rounds, or stops early in turn.
+        learning_rate) rounds, and stops after w / 2. A beginning by RankNet ends in the same way.
     validation_fraction : float in ]0, 1[, optional
         Share of the queries that is set aside for validation where no eval_set is given.
     baseline : str or int, optional
