@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from gbrank import read_letor
-from gbrank.datasets import letor as letor_files
-from gbrank.datasets import read_qrels, read_run, text_files, trec, write_qrels, write_run
+from gbrank.data import letor as letor_files
+from gbrank.data import text_files, trec
+from gbrank.datasets import read_qrels, read_run, write_qrels, write_run
 
 CORPUS = Path(__file__).with_name("corpus")
 

@@ -16,10 +16,10 @@ from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import LetorArray, LetorMatrix
 from gbrank.data.frames import Unjudged, judged, split_and_mask
 from gbrank.data.ids import as_ids
+from gbrank.data.letor import Letor
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.datasets.letor import Letor
-from gbrank.datasets.text_files import read_lines, written
+from gbrank.data.text_files import read_lines, written
 
 SCORE = "score"  # the column of scores in tables
 STDIN = "/dev/stdin"

@@ -21,8 +21,8 @@ from gbrank.common.words import apart
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows, of_all
 from gbrank.data.queries import Queries
-from gbrank.datasets.text_files import written
-from gbrank.datasets.trec import judged_run, run_lines
+from gbrank.data.text_files import written
+from gbrank.data.trec import judged_run, run_lines
 from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 

@@ -286,7 +286,7 @@ def export(
     gbrank export --model my-ranker --format opensearch:3.5 --output model.json
     gbrank export --model my-ranker --format onnx --output model.onnx
     """
-    from gbrank.datasets.text_files import read_bytes, read_lines
+    from gbrank.data.text_files import read_bytes, read_lines
     from gbrank.export import export_model
     from gbrank.ranker import GBRanker
 

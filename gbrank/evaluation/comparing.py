@@ -21,8 +21,8 @@ from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.datasets.text_files import StrPath
-from gbrank.datasets.trec import Run, add_retrieved, extended
+from gbrank.data.text_files import StrPath
+from gbrank.data.trec import Run, add_retrieved, extended
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
 from gbrank.evaluation.dataset import Dataset, Fit, configure, run_fits
 from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from

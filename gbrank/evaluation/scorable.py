@@ -19,8 +19,8 @@ from gbrank.common.on_use import needed
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.queries import Queries, QueryWeights
-from gbrank.datasets.text_files import StrPath, read_bytes
-from gbrank.datasets.trec import Run, parse_run, read_qrels
+from gbrank.data.text_files import StrPath, read_bytes
+from gbrank.data.trec import Run, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import gbrank.distributed
+import gbrank.export
 import gbrank.extend
 import gbrank.plots
 import pages

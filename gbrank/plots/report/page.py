@@ -20,7 +20,7 @@ from gbrank.common.checks import shortened
 from gbrank.common.on_use import needed
 from gbrank.common.table import Table, cell_text
 from gbrank.common.version import __version__
-from gbrank.datasets.text_files import StrPath, written
+from gbrank.data.text_files import StrPath, written
 from gbrank.plots.style import BLUE, GREY, ORANGE
 
 HERE = files("gbrank.plots.report")

@@ -22,7 +22,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
-from gbrank.datasets.text_files import (
+from gbrank.data.text_files import (
     EXACT_INTEGERS,
     StrPath,
     check_names,

@@ -19,8 +19,8 @@ import pytest
 from gbrank import read_letor, write_letor
 from gbrank.commands.data_files import write_table
 from gbrank.common.files import replaced
+from gbrank.data.text_files import read_lines
 from gbrank.datasets import read_qrels, read_run, write_qrels, write_run
-from gbrank.datasets.text_files import read_lines
 
 READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "letor.txt": (read_letor, "1 qid:1 1:0.5 # é\n0 qid:1 1:1\n"),

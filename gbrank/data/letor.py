@@ -17,7 +17,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_number, check_vector, quoted
 from gbrank.data.feature_matrix import Features, check_matrix, refuse_infinite
-from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, read_bytes, written
+from gbrank.data.text_files import EXACT_INTEGERS, StrPath, check_names, read_bytes, written
 
 QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
