@@ -10,7 +10,6 @@ from gbrank.boosters import MODELS, Model
 
 TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 SECONDS, BYTES_PER_SECOND = 60, 1e6  # that a whole file takes at most, on a busy machine
-PARAMETERS = re.compile(rb"\nparameters:(.*?)end of parameters", re.DOTALL)
 PARAMETER = re.compile(rb"\[\w+: .*\]")
 # Of files that have been read, by their digests: a process takes seconds, and a file much memory.
 _faults: dict[bytes, str] = {}
@@ -45,9 +44,10 @@ def _fault(booster: str, content: bytes) -> str:
     ends = [b"end of trees"] + [b"end of parameters"] * (b"\nparameters:" in content)
     if booster == "lightgbm" and not all(end in content for end in ends):  # LightGBM reads the rest
         return "it ends before its trees or its parameters do"
-    for line in b"".join(PARAMETERS.findall(content)).splitlines():
-        if line.strip() and not PARAMETER.match(line):  # LightGBM reads beyond such a line
-            return f"its parameters have {line.decode(errors='replace')!r}, not [name: value]"
+    lines = content.partition(b"\nparameters:")[2].partition(b"end of parameters")[0].splitlines()
+    if odd := [line for line in lines if line.strip() and not PARAMETER.match(line)]:
+        # LightGBM reads beyond such a line.
+        return f"its parameters have {odd[0].decode(errors='replace')!r}, not [name: value]"
     try:
         done = subprocess.run(
             [sys.executable, "-c", PROBE, booster],

@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import check_choice, check_number, check_scores, quoted, refuse_twice
+from gbrank.common.checks import (
+    check_choice,
+    check_number,
+    check_scores,
+    quoted,
+    refuse_twice,
+    refuse_unknown,
+)
 from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
@@ -205,6 +212,7 @@ def cross_validate_rankers(
     >>> [(row.ranker, row.n_queries) for row in result.summary()]
     [('ranknet', 9), ('lambdarank', 9)]
     """
+    refuse_unknown(options, cross_validate_rankers, compare_rankers, Dataset, Documents.checked)
     names = options.keys() - signature(compare_rankers).parameters.keys()
     columns = {key: options.pop(key) for key in names}
     return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)[0]
@@ -317,9 +325,8 @@ def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
     if hasattr(ranker, "fit"):
         return ranker
     if isinstance(ranker, str):
-        frame = as_frame(data.X, "X")
-        is_column = frame is not None and ranker in frame.columns
-        if not is_column and not Path(ranker).exists():
+        columns = getattr(as_frame(data.X, "X"), "columns", ())
+        if ranker not in columns and not Path(ranker).exists():
             if ranker in OTHERS:
                 kind, params = OTHERS[ranker]
                 return getattr(needed(ranker), kind)(**params)

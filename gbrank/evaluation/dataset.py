@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import check_jobs, check_number, queries_needed, quoted
+from gbrank.common.checks import check_jobs, check_number, queries_needed, quoted, refuse_unknown
 from gbrank.common.progress import Bar
 from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Documents, fit_arguments, take_rows
@@ -57,14 +57,16 @@ class Dataset:
         on, rankers are trained without.
     **columns
         What else rankers are trained on, as for `GBRanker.fit`: ``labels``, ``sample_weight``,
-        ``query_weight``, ``init_score``, ``position``, ``categorical_feature``. Weights play no
-        part in what queries are worth; initial scores are added to what rankers predict.
+        ``query_weight``, ``init_score``, ``position``. Weights play no part in what queries are
+        worth; initial scores are added to what rankers predict.
     judged_by : array-like, shape (n_documents,), optional
         Labels by a judge, such as a language model, for all documents. y may then be NaN in queries
         that people have not judged: rankers are trained on people's labels where there are any, and
         else on the judge's; both decide what they are worth (see `compare_scores`).
     docid : array-like, shape (n_documents,), optional
         What documents are called, for TREC runs that rankers are compared with.
+    categorical_feature : sequence of int or str, optional
+        As for `GBRanker.fit`.
 
     Attributes
     ----------
@@ -97,8 +99,10 @@ class Dataset:
         *,
         judged_by: ArrayLike | None = None,
         docid: ArrayLike | None = None,
+        categorical_feature: Sequence[int | str] | None = None,
         **columns: Any,
     ) -> None:
+        refuse_unknown(columns, Dataset, Documents.checked)
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
@@ -109,8 +113,7 @@ class Dataset:
             self.only_to_judge = {PEOPLE, JUDGE}
             both = with_judge(y, judged_by, self.queries, columns.pop("labels", None))
             y, columns["labels"] = both["y"], both["labels"]
-        self.name = name
-        self.categorical_feature = columns.pop("categorical_feature", None)
+        self.name, self.categorical_feature = name, categorical_feature
         self.documents = Documents.checked(X, y, self.queries, **columns)
         self.X, self.y = self.documents.X, self.documents.y
         self.qid = self.queries.ids[self.queries.index]
@@ -119,9 +122,7 @@ class Dataset:
             folds = LetorFolds(check_number(folds, "folds", 3, most, integer=True))
         if hasattr(folds, "split"):
             folds = folds.split(self.X, self.y, self.qid)
-        self.splits = [
-            _check_fold(fold, self.queries, f"folds[{i}]") for i, fold in enumerate(folds)
-        ]
+        self.splits = [_check_fold(f, self.queries, f"folds[{i}]") for i, f in enumerate(folds)]
         if not self.splits:
             raise ArgumentError("folds", "must hold at least one fold", "none")
 
@@ -280,9 +281,8 @@ def configure(ranker: object, **values: Any) -> Any:
     if isinstance(ranker, np.ndarray):  # scores, which nobody trains
         return ranker
     copy = clone(ranker)
-    return copy.set_params(
-        **{name: values[word] for name, word in ends(copy).items() if word in values}
-    )
+    params = {name: values[word] for name, word in ends(copy).items() if word in values}
+    return copy.set_params(**params)
 
 
 def fit_on_rows(
