@@ -24,7 +24,7 @@ LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]
 SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first", "equal"]
 
 
-def long_ones(names: Iterable[str]) -> list[Any]:
+def lengthy(names: Iterable[str]) -> list[Any]:
     """Return names as parameters of a test, slow where their kernel of long lists is."""
     slow = pytest.mark.slow
     return [pytest.param(name, marks=slow) if name.startswith("approx") else name for name in names]

@@ -166,14 +166,6 @@ def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> Non
         raise ArgumentTypeError(name, demand, got) from None
 
 
-def refuse_unknown(names: Iterable[str], *functions: Callable[..., Any]) -> None:
-    """Refuse arguments that none of the functions takes by its name alone."""
-    parameters = (each for f in functions for each in inspect.signature(f).parameters.values())
-    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
-    if unknown := sorted({*names} - {*known}):
-        raise TypeError(unknown_names("argument", unknown, known))
-
-
 def refuse_text(values: object, name: str) -> None:
     """Refuse what is no list of columns; the letters of a single text would be taken for names."""
     if isinstance(values, str) or not isinstance(values, Iterable):

@@ -17,7 +17,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_number, check_vector, quoted
 from gbrank.data.feature_matrix import Features, check_matrix, refuse_infinite
-from gbrank.data.text_files import EXACT_INTEGERS, StrPath, check_names, read_bytes, written
+from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, read_bytes, written
 
 QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
@@ -295,7 +295,7 @@ def write_letor(
     numbers = X.data if sp.issparse(X) else np.asarray(X)
     if numbers.dtype.kind in "iu" and numbers.size:
         widest = max(int(numbers.max()), -int(numbers.min()))
-        if widest > EXACT_INTEGERS:
+        if widest > LARGEST_EXACT:
             raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
     X = check_matrix(X)
     refuse_infinite(X, None)

@@ -19,7 +19,7 @@ from gbrank.common.files import replaced
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
-EXACT_INTEGERS = 2**53  # up to this size
+LARGEST_EXACT = 2**53  # up to this size, floats hold all integers
 
 
 def read_bytes(path: StrPath) -> bytes:

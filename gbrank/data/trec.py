@@ -22,14 +22,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
-from gbrank.data.text_files import (
-    EXACT_INTEGERS,
-    StrPath,
-    check_names,
-    decoded,
-    read_bytes,
-    written,
-)
+from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, decoded, read_bytes, written
 
 Lines: TypeAlias = tuple[Vector, list[str], list[str]]
 DocumentKey: TypeAlias = tuple[Any, str]  # its query, and its name
@@ -342,7 +335,7 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     q1 0 d3 2
     """
     labels = check_finite(check_vector(y, "y"), "y")
-    wrong = (labels != np.floor(labels)) | (np.abs(labels) > EXACT_INTEGERS)
+    wrong = (labels != np.floor(labels)) | (np.abs(labels) > LARGEST_EXACT)
     refuse_where(wrong, labels, "y", "must hold integers up to 2**53")
     rows = zip(*_check_documents(qid, documents, len(labels)), labels.tolist(), strict=True)
     with written(path) as file:

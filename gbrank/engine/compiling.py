@@ -10,14 +10,13 @@ from typing import Any, TypeAlias, cast
 import numba
 
 from gbrank.common.progress import in_notebook
+from gbrank.engine.numba_internals import names_copied_once
 
 Function: TypeAlias = Callable[..., Any]
 
 # Sums may be reordered, so that loops are vectorised. NaN and infinity keep their meaning: the
 # driver's checks rely on it.
 FAST_MATH = {"nsz", "reassoc"}
-# What a first objective takes on a processor of today, the sort and the measure included.
-EXPECTED_SECONDS = 10
 
 
 def _compile(
@@ -87,7 +86,8 @@ def _compile_announced(function: Function, signature: Any, **options: Any) -> Fu
     timer = threading.Timer(1.0, _announce)
     timer.start()
     try:
-        return _compile(function, signature, **options)
+        with names_copied_once():
+            return _compile(function, signature, **options)
     finally:
         timer.cancel()
         timer.join()
@@ -96,10 +96,8 @@ def _compile_announced(function: Function, signature: Any, **options: Any) -> Fu
 @cache
 def _announce() -> None:
     """Announce it once in a process, by the logger "gbrank", or as a line of a notebook."""
-    text = (
-        f"gbrank compiles for this machine: about {EXPECTED_SECONDS} seconds, once for each "
-        "objective"
-    )
+    # A first objective, the sort and the measure included, on a processor of today.
+    text = "gbrank compiles for this machine: about 10 seconds, once for each objective"
     if in_notebook():
         print(text)
     else:

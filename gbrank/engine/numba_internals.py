@@ -27,11 +27,15 @@ times as long, and those of 1,000 documents 18 to 25 times. So five functions wr
     A compiled function that makes callable functions of addresses. A measure's functions are called
     so; a wrong signature is not noticed.
 
+Around compiling stands `names_copied_once()`. numba copies a function that it inlines block by
+block, each with all names of the function (its issue 8989), which was a quarter of what compiling
+took.
+
 What may change with a release of numba: that `types.BaseTuple.from_types` is the type of a named
 tuple; the fields of an array in memory (`data`, `shape`, `strides`, `itemsize`, `nitems`,
 `meminfo`, `parent`: numba/core/datamodel/models.py, `ArrayModel`); those of a function (`c_addr`,
-`py_addr`, `jit_addr`: numba/experimental/function_type.py); and the interface of
-`numba.extending.intrinsic`.
+`py_addr`, `jit_addr`: numba/experimental/function_type.py); the interface of
+`numba.extending.intrinsic`; and that `InlineWorker.inline_ir` copies blocks by `copy.deepcopy`.
 
 When it breaks: tests/properties/test_canaries.py runs all five in one function, and CI runs it
 before all else. Compare `_vector_in` with numba's own `basic_indexing` (numba/np/arrayobj.py), and
@@ -40,18 +44,21 @@ intrinsic is written. `NUMBA_BOUNDSCHECK=1` checks indices of arrays, those cut 
 their size.
 """
 
-from collections.abc import Iterator, Mapping
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, inline_closurecall
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.engine.compiling import Function
 
 T = TypeVar("T")
 
@@ -128,7 +135,7 @@ def _fields_of(kind: Any) -> tuple[Any, ...]:
     return tuple(kind.types)
 
 
-def _rebuilt(make: Function, context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _rebuilt(make: Callable[..., Any], context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Return a structure in which `make(kind, value)` stands for each array and number."""
     if not isinstance(kind, types.BaseTuple):
         return make(kind, value)
@@ -229,7 +236,7 @@ def _vector_in(start: Any, context: Any, builder: Any, kind: Any, place: Any, si
     return vector._getvalue()
 
 
-def caller_of(signatures: Any) -> Function:
+def caller_of(signatures: Any) -> Callable[..., Any]:
     """Return the function from a structure of addresses to that of the functions that are there."""
     kinds = [types.FunctionType(signature) for signature in signatures]
 
@@ -247,4 +254,22 @@ def caller_of(signatures: Any) -> Function:
         functions = tuple_type(type(signatures), *kinds)
         return functions(addresses), generate
 
-    return cast(Function, functions_at)
+    return cast(Callable[..., Any], functions_at)
+
+
+@contextmanager
+def names_copied_once() -> Iterator[None]:
+    """Let numba copy the names of a function that it inlines once, and not with each block."""
+    memo: dict[int, Any] = {}
+
+    def deepcopy(block: Any) -> Any:
+        if id(block.scope) not in memo or id(block) in memo:  # of another function, or copied anew
+            memo.clear()
+        return copy.deepcopy(block, memo)
+
+    with global_compiler_lock:  # other threads compile before or after
+        inline_closurecall.copy = cast(Any, SimpleNamespace(**vars(copy) | {"deepcopy": deepcopy}))
+        try:
+            yield
+        finally:
+            inline_closurecall.copy = copy

@@ -14,14 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import (
-    check_choice,
-    check_number,
-    check_scores,
-    quoted,
-    refuse_twice,
-    refuse_unknown,
-)
+from gbrank.common.checks import check_choice, check_number, check_scores, quoted, refuse_twice
 from gbrank.common.on_use import needed
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
@@ -31,7 +24,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.text_files import StrPath
 from gbrank.data.trec import Run, add_retrieved, extended
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
-from gbrank.evaluation.dataset import Dataset, Fit, configure, run_fits
+from gbrank.evaluation.dataset import Dataset, Fit, configure, refuse_unknown, run_fits
 from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import JUDGE, PEOPLE, of_y, with_judge
@@ -212,7 +205,7 @@ def cross_validate_rankers(
     >>> [(row.ranker, row.n_queries) for row in result.summary()]
     [('ranknet', 9), ('lambdarank', 9)]
     """
-    refuse_unknown(options, cross_validate_rankers, compare_rankers, Dataset, Documents.checked)
+    refuse_unknown(options, cross_validate_rankers, compare_rankers)
     names = options.keys() - signature(compare_rankers).parameters.keys()
     columns = {key: options.pop(key) for key in names}
     return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)[0]

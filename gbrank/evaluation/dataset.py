@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple, TypeAlias
@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import check_jobs, check_number, queries_needed, quoted, refuse_unknown
+from gbrank.common.checks import check_jobs, check_number, queries_needed, quoted, unknown_names
 from gbrank.common.progress import Bar
 from gbrank.common.threads import usable_threads
 from gbrank.data.documents import Documents, fit_arguments, take_rows
@@ -102,7 +102,7 @@ class Dataset:
         categorical_feature: Sequence[int | str] | None = None,
         **columns: Any,
     ) -> None:
-        refuse_unknown(columns, Dataset, Documents.checked)
+        refuse_unknown(columns)
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
@@ -118,8 +118,9 @@ class Dataset:
         self.X, self.y = self.documents.X, self.documents.y
         self.qid = self.queries.ids[self.queries.index]
         if isinstance(folds, int | np.integer):
-            most = self.queries.n_queries
-            folds = LetorFolds(check_number(folds, "folds", 3, most, integer=True))
+            folds = LetorFolds(
+                check_number(folds, "folds", 3, self.queries.n_queries, integer=True)
+            )
         if hasattr(folds, "split"):
             folds = folds.split(self.X, self.y, self.qid)
         self.splits = [_check_fold(f, self.queries, f"folds[{i}]") for i, f in enumerate(folds)]
@@ -168,6 +169,15 @@ class Dataset:
         queries = Queries.from_qid(part * n_queries + self.queries.index[rows])
         numbers = queries.ids % n_queries
         return self.documents.take(rows, replace(queries, ids=self.queries.ids[numbers]), numbers)
+
+
+def refuse_unknown(names: Iterable[str], *functions: Callable[..., Any]) -> None:
+    """Refuse what neither a data set nor one of the functions takes by its name alone."""
+    functions += (Dataset, Documents.checked)
+    parameters = (each for f in functions for each in signature(f).parameters.values())
+    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    if unknown := sorted({*names} - {*known}):
+        raise TypeError(unknown_names("argument", unknown, known))
 
 
 def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:

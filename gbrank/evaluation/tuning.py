@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
-from gbrank.common.checks import refuse_unknown
 from gbrank.common.describe import hash_of
 from gbrank.common.on_use import needed
 from gbrank.common.warnings import warn_user
-from gbrank.data.documents import Documents
 from gbrank.data.splitting import QueryKFold
-from gbrank.evaluation.dataset import Dataset, fit_on_rows, scores_on
+from gbrank.evaluation.dataset import Dataset, fit_on_rows, refuse_unknown, scores_on
 from gbrank.fit.boosted_ranker import chosen_trees
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted
@@ -117,7 +115,7 @@ def tune(
     >>> best.predict(X).shape
     (400,)
     """
-    refuse_unknown(columns, tune, Dataset, Documents.checked)
+    refuse_unknown(columns, tune)
     optuna = needed("optuna", "tune")
     ranker = GBRanker(random_state=0) if ranker is None else ranker
     if not isinstance(ranker, GBRanker) or ranker.init is not None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lists import LABELS, SCORES, gradients, long_ones, make_labels, make_scores, runner
+from lists import LABELS, SCORES, gradients, lengthy, make_labels, make_scores, runner
 
 Vector = NDArray[np.float64]
 NAMES = [
@@ -49,7 +49,7 @@ def assert_agreement(name: str, labels: Vector, scores: Vector, sigma: float) ->
         assert np.abs(actual - expected).max() <= 1e-6 * np.abs(expected).max() + rounding
 
 
-@pytest.mark.parametrize("name", long_ones(NAMES))
+@pytest.mark.parametrize("name", lengthy(NAMES))
 @given(lists)
 @settings(max_examples=15, deadline=None)
 def test_agreement(name: str, case: Any) -> None:
@@ -60,7 +60,7 @@ def test_agreement(name: str, case: Any) -> None:
     assert_agreement(name, labels, scores_of(score_kind, labels, sigma, rng), sigma)
 
 
-@pytest.mark.parametrize("name", long_ones(["smooth:ndcg", "smooth:err"]))
+@pytest.mark.parametrize("name", lengthy(["smooth:ndcg", "smooth:err"]))
 @pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
 def test_extreme_scores(name: str, sigma: float) -> None:
     """Gaps and widths at the ends of what floats hold."""

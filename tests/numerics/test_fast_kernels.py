@@ -14,16 +14,7 @@ from scipy.special import expit
 import gbrank
 from gbrank import DCG, NDCG, LambdaRank, Queries, get_objective
 from gbrank.objectives import approxrank, lambdarank
-from lists import (
-    LABELS,
-    SCORES,
-    assert_close,
-    gradients,
-    long_ones,
-    make_labels,
-    make_scores,
-    runner,
-)
+from lists import LABELS, SCORES, assert_close, gradients, lengthy, make_labels, make_scores, runner
 from reference import assert_same_bits
 
 Vector = NDArray[np.float64]
@@ -65,7 +56,7 @@ def rounding(labels: Vector, scores: Vector, sigma: float) -> Vector:
     return 2.0**-49 * np.array([most / sigma, most / sigma**2, losses.sum()])
 
 
-@pytest.mark.parametrize("name", long_ones(PAIRS + RANKS + BLOCKS + FEW))
+@pytest.mark.parametrize("name", lengthy(PAIRS + RANKS + BLOCKS + FEW))
 @given(lists)
 @settings(max_examples=25, deadline=None)
 def test_agreement(name: str, case: Any) -> None:
@@ -114,7 +105,7 @@ def check(name: str, case: Any, swept: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("name", long_ones(SOME))
+@pytest.mark.parametrize("name", lengthy(SOME))
 @pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
 def test_extreme_scores(name: str, sigma: float) -> None:
     """Gaps and widths at the ends of what floats hold."""
@@ -136,7 +127,7 @@ def test_large_weights() -> None:
         assert_close(actual, expected)
 
 
-@pytest.mark.parametrize("name", long_ones(["lambda:rbp", "approx:ap", *SOME, *BOXED]))
+@pytest.mark.parametrize("name", lengthy(["lambda:rbp", "approx:ap", *SOME, *BOXED]))
 @given(st.integers(0, 9), st.sampled_from(["graded", "continuous"]), st.booleans())
 @settings(max_examples=10, deadline=None)
 def test_row_order(name: str, seed: int, labels: str, tied: bool) -> None:
@@ -205,7 +196,7 @@ def test_truncation_of_long_lists() -> None:
         assert_close(actual, wanted)
 
 
-@pytest.mark.parametrize("name", long_ones(["lambda:ndcg", "approx:ndcg"]))
+@pytest.mark.parametrize("name", lengthy(["lambda:ndcg", "approx:ndcg"]))
 def test_threads(name: str) -> None:
     """The same bits for any number of threads."""
     rng = np.random.default_rng(5)

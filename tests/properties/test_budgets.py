@@ -8,7 +8,7 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import gbrank
@@ -29,11 +29,11 @@ BRANCHES = (
 )  # fmt: skip
 
 
-def nodes() -> Iterator[tuple[Path, ast.AST]]:
-    """Yield all nodes of the package's syntax trees, with their files."""
-    for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            yield file, node
+@cache
+def nodes() -> list[tuple[Path, ast.AST]]:
+    """Return all nodes of the package's syntax trees, with their files."""
+    trees = [(file, ast.parse(file.read_text(encoding="utf-8"))) for file in FILES]
+    return [(file, node) for file, tree in trees for node in ast.walk(tree)]
 
 
 def room(file: Path) -> str:

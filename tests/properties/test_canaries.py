@@ -4,13 +4,16 @@ Everything compiled stands on `engine/numba_internals.py`, and every schedule on
 `.ci/run` runs these first, so that a new release that breaks one is named at once.
 """
 
+import copy
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import lightgbm as lgb
 import numba
 import numpy as np
 import pytest
 import xgboost as xgb
+from numba.core import inline_closurecall, ir
 from numpy.testing import assert_array_equal
 
 from gbrank import lightgbm_fobj, make_cubic, xgboost_obj
@@ -22,6 +25,7 @@ from gbrank.engine.numba_internals import (
     caller_of,
     carve,
     head_of,
+    names_copied_once,
     slice_of,
     type_of,
     unpack,
@@ -86,6 +90,17 @@ def test_structures_in_compiled_code() -> None:
     assert_array_equal(outer.inner.places, [0, 2, 0, 0])
     assert_array_equal(memory[1], [7, 0, 0])
     assert memory[0].view(np.int64)[2] == 3
+
+
+def test_names_of_inlined_functions_are_copied_once() -> None:
+    """By one memo for all blocks; numba copies each block by itself."""
+    inlined: Any = numba.njit(inline="always")(lambda x: x if x > 0 else -x)
+    with patch.object(copy, "deepcopy", wraps=copy.deepcopy) as deepcopy, names_copied_once():
+        compiled: Any = numba.njit("float64(float64)")(lambda x: inlined(x) + inlined(2 * x))
+    copied = [call.args for call in deepcopy.call_args_list if isinstance(call.args[0], ir.Block)]
+    assert len({id(memo) for _, memo in copied}) == 1
+    assert inline_closurecall.copy is copy
+    assert compiled(-2.0) == 6.0
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
