@@ -43,7 +43,7 @@ settings.load_profile("same")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add an option that draws some of the tests that are many."""
     text = (
-        "run one in N of the exhaustive tests and one in five of the other slow ones, or one in N "
+        "run one in N of the exhaustive tests and one in ten of the other slow ones, or one in N "
         "of all: those that a seed (a commit) draws"
     )
     parser.addoption("--draw", metavar="SEED:N[:all]", help=text)
@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     one_in, every = int(n), kind == ["all"]
     shares = {
         "exhaustive": one_in,
-        "slow": one_in if every else min(one_in, 5),
+        "slow": one_in if every else min(one_in, 10),
         "": one_in if every else 1,
     }
     for item in list(items):
