@@ -10,7 +10,7 @@ from gbrank.boosters import MODELS, Model
 
 TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 SECONDS, BYTES_PER_SECOND = 60, 1e6  # that a whole file takes at most, on a busy machine
-PARAMETER = re.compile(rb"\[\w+: .*\]")
+PARAMETER = re.compile(rb"\[\w+: .*\]|\s*$")  # or a blank line
 # Of files that have been read, by their digests: a process takes seconds, and a file much memory.
 _faults: dict[bytes, str] = {}
 # Boosters import what is None here only where it is installed.
@@ -41,13 +41,13 @@ def read_model_file(booster: str, content: bytes) -> Model:
 
 def _fault(booster: str, content: bytes) -> str:
     """Return why another process cannot read a model, and predict by it; "" if it can."""
-    ends = [b"end of trees"] + [b"end of parameters"] * (b"\nparameters:" in content)
-    if booster == "lightgbm" and not all(end in content for end in ends):  # LightGBM reads the rest
-        return "it ends before its trees or its parameters do"
-    lines = content.partition(b"\nparameters:")[2].partition(b"end of parameters")[0].splitlines()
-    if odd := [line for line in lines if line.strip() and not PARAMETER.match(line)]:
-        # LightGBM reads beyond such a line.
-        return f"its parameters have {odd[0].decode(errors='replace')!r}, not [name: value]"
+    if booster == "lightgbm":  # it takes a cut file, and reads beyond a parameter without a colon
+        ends = [b"end of trees"] + [b"end of parameters"] * (b"\nparameters:" in content)
+        if not all(end in content for end in ends):
+            return "it ends before its trees or its parameters do"
+        text = content.partition(b"\nparameters:")[2].partition(b"end of parameters")[0]
+        if odd := [line for line in text.splitlines() if not PARAMETER.match(line)]:
+            return f"its parameters have {odd[0].decode(errors='replace')!r}, not [name: value]"
     try:
         done = subprocess.run(
             [sys.executable, "-c", PROBE, booster],
