@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from clicked import log_of, make_clicks
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
+from clicked import log_of, make_clicks
 from gbrank.clicks import clicks_to_labels, position_report
 
 ETA = np.log(np.arange(1, 11))

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from clicked import log_of
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_trees import PLAIN
 
+from clicked import log_of
 from gbrank import GBRanker
 from gbrank.clicks import position_report
+from plain_trees import PLAIN
 
 
 def fitted(X: Any, log: Any, **params: Any) -> GBRanker:

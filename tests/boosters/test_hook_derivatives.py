@@ -7,6 +7,18 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import (
+    NDCG,
+    Queries,
+    get_measure,
+    lightgbm_feval,
+    lightgbm_fobj,
+    xgboost_feval,
+    xgboost_obj,
+)
+from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.schedules import constant
 from plain_trees import lightgbm_valid
 from training_kits import (
     N_QUERIES,
@@ -22,18 +34,6 @@ from training_kits import (
     both,
     constructed,
 )
-
-from gbrank import (
-    NDCG,
-    Queries,
-    get_measure,
-    lightgbm_feval,
-    lightgbm_fobj,
-    xgboost_feval,
-    xgboost_obj,
-)
-from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.schedules import constant
 
 
 @both

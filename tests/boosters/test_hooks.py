@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import lightgbm as lgb
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import lightgbm_fobj
 from training_kits import (
     FALLING,
     N_QUERIES,
@@ -23,8 +25,6 @@ from training_kits import (
     recording,
     schedule_of,
 )
-
-from gbrank import lightgbm_fobj
 
 
 @both

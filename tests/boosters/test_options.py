@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from optioned import X, Y, scores
 
 from gbrank import GBRanker
 from gbrank.boosters.lightgbm.trainer import known_names
 from gbrank.boosters.xgboost.trainer import OPTIONS as XGBOOST_OPTIONS
+from optioned import X, Y, scores
 
 DART, GOSS = {"boosting": "dart", "drop_rate": 0.5}, {"data_sample_strategy": "goss"}
 QUANTIZED, RISING = {"use_quantized_grad": True}, {"monotone_constraints": [1] * 3 + [0] * 3}

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from optioned import X, Y, scores
 
 from gbrank import GBRanker
 from gbrank.boosters.lightgbm.trainer import OPTIONS, known_names
+from optioned import X, Y, scores
 
 
 def test_every_name_that_lightgbm_knows() -> None:

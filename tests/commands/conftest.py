@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from command import SMALL, Output
 
+from command import SMALL, Output
 from gbrank import make_cubic, write_letor
 from gbrank.commands.cli import main
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
-from command import Output
 
+from command import Output
 from gbrank.commands.cli import COMMANDS, main
 from gbrank.commands.options import command_parser
 

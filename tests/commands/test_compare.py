@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from command import Output
 from lightgbm import LGBMRanker
 
+from command import Output
 from gbrank import GBRanker, cross_validate_rankers, read_letor
 
 RANKERS = ["ranknet", "lightgbm"]

@@ -8,8 +8,8 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
-from command import Output
 
+from command import Output
 from gbrank import GBRanker, get_measure, make_cubic
 from gbrank.commands.comparisons import with_noise
 

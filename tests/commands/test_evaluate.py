@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import pytrec_eval
-from command import Output
 
+from command import Output
 from gbrank import GBRanker, get_measure, read_letor
 from gbrank.commands.cli import main
 from gbrank.datasets import write_qrels

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command import SMALL
 
+from command import SMALL
 from gbrank.commands.cli import main
 from gbrank.datasets import read_letor
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import lightgbm as lgb
 import numpy as np
 import pytest
-from command import Output
 
 import gbrank
+from command import Output
 from gbrank import GBRanker, write_letor
 
 

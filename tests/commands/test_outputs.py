@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from command import SMALL, Output
 from matplotlib.figure import Figure
 
 import gbrank.plots
+from command import SMALL, Output
 from gbrank import load_ranker, make_cubic, write_letor
 from gbrank.commands.cli import main
 from gbrank.commands.comparisons import draw

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-from command import SMALL, Output
-
 import gbrank
+from command import SMALL, Output
 
 
 def test_list(output: Output) -> None:

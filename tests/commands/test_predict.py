@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import Output
 
+from command import Output
 from gbrank import LinearRanker, read_letor
 from gbrank.commands.cli import main
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command import SMALL, Output
 from numpy.testing import assert_array_equal
 
+from command import SMALL, Output
 from gbrank import GBRanker, get_measure, load_ranker, write_letor
 from gbrank.commands.cli import main
 from gbrank.commands.data_files import Reader, read_parts

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from command import SMALL, Output
 from numpy.testing import assert_allclose, assert_array_equal
 
+from command import SMALL, Output
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.commands.cli import main
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command import SMALL, SMALL_PARAMS, Output
 
+from command import SMALL, SMALL_PARAMS, Output
 from gbrank import GBRanker, get_measure, make_cubic, read_letor, write_letor
 from gbrank.commands.cli import main
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE

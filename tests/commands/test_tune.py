@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import SMALL, Output
 
+from command import SMALL, Output
 from gbrank import GBRanker, load_ranker, read_letor
 from gbrank.commands.cli import main
 

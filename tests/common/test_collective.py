@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from threads_as_workers import on_workers
 
 from gbrank import NDCG, GBRanker, Queries, make_cubic
 from gbrank.boosters.gradient_hook import LARGEST_SUM, GradientHook
@@ -18,6 +17,7 @@ from gbrank.data.schema import Schema
 from gbrank.data.spread import spread_within_queries
 from gbrank.data.sums import order_free_mean
 from gbrank.fit.checkpoints import Checkpoint
+from threads_as_workers import on_workers
 
 X, Y, QID = make_cubic(30, n_documents=12, n_features=5, random_state=0)
 # Two workers of unlike shares; queries are whole.

@@ -12,11 +12,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
-from plain_trees import PLAIN
 
 from frames import boosters, frames, read
 from gbrank import GBRanker
 from gbrank.data.schema import Schema
+from plain_trees import PLAIN
 
 NAN = float("nan")
 

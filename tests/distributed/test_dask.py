@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from on_workers import LEAVES, QID, X, Y, dask
 
 from gbrank import GBRanker, LambdaRank, Mixture, Multiplier
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker
 from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric
+from on_workers import LEAVES, QID, X, Y, dask
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from on_workers import QID, X, Y, dask
 
 from gbrank import GBRanker, custom_objective
 from gbrank.common.collective import WorkersLostError
@@ -20,6 +19,7 @@ from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker
 from gbrank.distributed import shards as module
 from gbrank.distributed.shards import _place, assign, distribute
+from on_workers import QID, X, Y, dask
 
 distributed = pytest.importorskip("distributed")
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from on_workers import LEAVES, QID, X, Y
 
 from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, custom_objective
 from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric, staircase
+from on_workers import LEAVES, QID, X, Y
 
 pyspark = pytest.importorskip("pyspark")
 pd = pytest.importorskip("pandas")

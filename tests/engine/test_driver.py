@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from functions import custom, either, fail_at_three, listnet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import reference
+from functions import custom, either, fail_at_three, listnet
 from gbrank import (
     NDCG,
     LambdaRank,

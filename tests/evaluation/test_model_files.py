@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
-from scored import FRAME, QID, WIDER, X, Y, lightgbm_ranker
 
 from gbrank import GBRanker
 from gbrank.evaluation import scores_from
+from scored import FRAME, QID, WIDER, X, Y, lightgbm_ranker
 
 
 def test_files_are_told_by_their_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
-from scored import FRAME, QID, WIDER, X, Y, lightgbm_ranker
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 
 from gbrank import NDCG, GBRanker, compare_scores, cross_validate_rankers
 from gbrank.datasets import write_run
 from gbrank.evaluation import Dataset, scores_from
+from scored import FRAME, QID, WIDER, X, Y, lightgbm_ranker
 
 QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False, "seeds": 1, "folds": 3}
 

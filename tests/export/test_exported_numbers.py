@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engines import F
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from engines import F
 from exported_models import (
     CODES,
     RNG,

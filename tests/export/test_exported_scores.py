@@ -11,9 +11,9 @@ import onnxruntime
 import pandas as pd
 import pytest
 import treelite
-from engines import ENGINES
 from numpy.testing import assert_allclose, assert_array_equal
 
+from engines import ENGINES
 from exported_models import (
     CODES,
     HOLES,

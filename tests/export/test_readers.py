@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engines import ENGINES, F
 
+from engines import ENGINES, F
 from gbrank.boosters.tree import Threshold
 from gbrank.export.exporting import leaves
 from gbrank.export.forest import Forest

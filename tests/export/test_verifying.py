@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from engines import F
 
+from engines import F
 from gbrank import GBRanker, export_model
 from gbrank.boosters.tree import Leaf, Threshold, Tree
 from gbrank.export import verify_export

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from plain_trees import PLAIN
 
 from gbrank import GBRanker, make_cubic
 from gbrank.fit.rounds import Round
 from gbrank.schedules import geometric
+from plain_trees import PLAIN
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)
 TRAIN, VALID = QID < 22, QID >= 22

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
 from checkpointed import (
     FILE,
     QID,
@@ -23,8 +25,6 @@ from checkpointed import (
     kill_before,
     make,
 )
-from numpy.testing import assert_array_equal
-
 from gbrank.boosters import TRAINERS
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.schedules import geometric
@@ -193,7 +193,7 @@ def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_at_drawn_moments(booster: str, tmp_path: Path) -> None:
     """What fits come to that are killed again and again is what one left in peace comes to."""
-    script = Path(__file__).parents[1] / "killed.py"
+    script = Path(__file__).parents[1] / "support" / "killed.py"
     arguments = [sys.executable, script, booster, tmp_path, "6", "1"]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from checkpointed import FILE, assert_same, fit, history_of, interrupted, kill_before, make
 
 

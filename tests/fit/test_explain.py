@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from plain_trees import PLAIN
 
 from gbrank import GBRanker
+from plain_trees import PLAIN
 
 N, D = 600, 4
 RNG = np.random.default_rng(0)

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from clicked import make_clicks
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_trees import PLAIN
 
+from clicked import make_clicks
 from gbrank import GBRanker, Queries, get_objective, make_cubic
+from plain_trees import PLAIN
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 CLICKS = make_clicks(Y, QID, n_sessions=3, n_positions=6, random_state=0)

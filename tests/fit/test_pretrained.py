@@ -13,12 +13,12 @@ import pytest
 import scipy.sparse as sp
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_trees import lightgbm_valid
 from sklearn.base import clone
 from sklearn.utils.fixes import parse_version
 
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.fit.pretrained import PretrainedRanker
+from plain_trees import lightgbm_valid
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=5, random_state=0)
 SIZES = [12] * 40

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_trees import PLAIN
 
 from gbrank import GBRanker, lightgbm_fobj, load_ranker, make_cubic
+from plain_trees import PLAIN
 
 X, Y, QID = make_cubic(60, n_documents=12, n_features=5, random_state=0)
 OLD, NEW = QID < 30, QID >= 30

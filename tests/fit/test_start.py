@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_trees import PLAIN
 from sklearn.base import clone
 
 from gbrank import GBRanker, Queries, custom_objective, make_cubic
 from gbrank.data.documents import Documents
 from gbrank.extend import Facts
 from gbrank.schedules import geometric
+from plain_trees import PLAIN
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=5, random_state=0)
 TRAIN, VALID = QID < 30, QID >= 30

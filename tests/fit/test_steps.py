@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_fits import HELD_OUT, QID, VALID, X, Y, boosters, fit, make, regression
 
 from gbrank import Queries, get_objective
+from small_fits import HELD_OUT, QID, VALID, X, Y, boosters, fit, make, regression
 
 
 @boosters

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_fits import HELD_OUT, QID, VALID, Vector, X, Y, boosters, fit, make, regression
 
 from gbrank import AP, GBRanker
+from small_fits import HELD_OUT, QID, VALID, Vector, X, Y, boosters, fit, make, regression
 
 
 @boosters

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from linear_fits import HELD_OUT, QID, VALID, WEIGHTS, Vector, X, Y, fit, make, squared
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import (
@@ -24,6 +23,7 @@ from gbrank import (
 from gbrank.data.documents import Documents
 from gbrank.linear.solvers import linear_loss, regression_on_gains
 from gbrank.schedules import geometric
+from linear_fits import HELD_OUT, QID, VALID, WEIGHTS, Vector, X, Y, fit, make, squared
 
 GAINS = 2**Y - 1
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from linear_fits import HELD_OUT, QID, WEIGHTS, Vector, X, Y, fit, make, squared
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
@@ -18,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from gbrank import AP, NDCG, LinearRanker, SmoothRank, load_ranker, make_cubic
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.schedules import geometric
+from linear_fits import HELD_OUT, QID, WEIGHTS, Vector, X, Y, fit, make, squared
 
 SHUFFLED = np.random.default_rng(1).permutation(len(Y))
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from slam_weights import weights
 
 from gbrank import AP, NDCG, SLAM, Queries, SLAMPerceptron, make_cubic
+from slam_weights import weights
 
 Vector = NDArray[np.float64]
 

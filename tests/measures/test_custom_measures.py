@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from hypothesis import given
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from plain_trees import PLAIN
 
 import gbrank
 import reference
@@ -30,6 +29,7 @@ from gbrank import (
 )
 from gbrank.evaluation import make_scorer
 from gbrank.extend import register_measure
+from plain_trees import PLAIN
 
 Vector = NDArray[np.float64]
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from plain_trees import PLAIN
 from scipy.special import expit
 
 import gbrank
 from gbrank import DCG, NDCG, LambdaRank, Queries, get_objective
 from gbrank.objectives import approxrank, lambdarank
 from lists import LABELS, SCORES, assert_close, gradients, lengthy, make_labels, make_scores, runner
+from plain_trees import PLAIN
 from reference import assert_same_bits
 
 Vector = NDArray[np.float64]

@@ -5,13 +5,12 @@ import numba
 import numpy as np
 import pytest
 import xgboost as xgb
-from functions import Vector, custom, either, fail_at_three, listnet, listnet_compiled
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
-from plain_trees import PLAIN
 
 import gbrank
 import reference
+from functions import Vector, custom, either, fail_at_three, listnet, listnet_compiled
 from gbrank import (
     NDCG,
     GBRanker,
@@ -23,6 +22,7 @@ from gbrank import (
     make_cubic,
     xgboost_obj,
 )
+from plain_trees import PLAIN
 
 
 @either

@@ -14,11 +14,11 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
-from slam_weights import weights
 
 from battery import FACTS, kind
 from cases import case
 from gbrank import Queries, get_measure, get_objective
+from slam_weights import weights
 
 Vector = NDArray[np.float64]
 Array = NDArray[Any]

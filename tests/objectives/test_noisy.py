@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from rankings import chance_of, drawn
 
 import reference
 from gbrank import AP, DCG, ERR, NDCG, RR, LambdaRank, NoisyLambdaRank, Queries
@@ -17,6 +16,7 @@ from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
 from gbrank.measures.pairwise import KendallTau, PairwiseCorrect
 from gbrank.objectives.noisy_lambdarank import SHORT, TOP, WHOLE
+from rankings import chance_of, drawn
 
 VALUES: dict[Any, reference.Value] = {
     NDCG(): reference.ndcg, DCG(k=3): partial(reference.dcg, k=3), AP(): reference.ap,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from slam_weights import weights
 
 import reference
 from gbrank import AP, NDCG, Queries
 from gbrank.objectives.objective import BoundObjective
 from gbrank.objectives.slam import SLAM
+from slam_weights import weights
 
 MEASURES: list[Any] = [
     NDCG(),

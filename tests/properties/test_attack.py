@@ -9,7 +9,7 @@ import pytest
 
 from cases import at_length
 
-ATTACK = Path(__file__).parents[1] / "attack.py"
+ATTACK = Path(__file__).parents[1] / "support" / "attack.py"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_gradients_from_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_process_pools(method: str) -> None:
     """However the processes are started, after this one has trained too."""
     done = subprocess.run(
-        [sys.executable, Path(__file__).parents[1] / "pool.py", method],
+        [sys.executable, Path(__file__).parents[1] / "support" / "pool.py", method],
         env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

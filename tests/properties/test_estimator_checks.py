@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 import sklearn
-from one_list import LinearOfOneList, PerceptronOfOneList, TreesOfOneList
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.fixes import parse_version
 
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic
+from one_list import LinearOfOneList, PerceptronOfOneList, TreesOfOneList
 
 X, Y, _ = make_cubic(6, n_documents=10, n_features=4, random_state=0)
 

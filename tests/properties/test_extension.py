@@ -33,13 +33,13 @@ from gbrank.objectives.objective_registry import OBJECTIVES
 from scratch import fill_with_nan, then
 from tex import as_tex
 
-HERE = Path(__file__).parents[1]
+SUPPORT = Path(__file__).parents[1] / "support"
 
 
 @pytest.fixture(scope="module")
 def toys() -> Iterator[ModuleType]:
     """Import the file, for the tests here only; what it compiles is of all of them."""
-    spec = importlib.util.spec_from_file_location("toys", HERE / "toys.py")
+    spec = importlib.util.spec_from_file_location("toys", SUPPORT / "toys.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -127,8 +127,8 @@ def run(folder: Path, *command: object, **environment: str) -> str:
 def test_batteries() -> None:
     """Those of the built-in ones, in a process where the file is a plugin of pytest."""
     options = ["-q", "-n", 0, "-p", "toys", "-p", "no:cacheprovider", "-m", "", "-k", "not faults"]
-    files = ["properties/test_measures.py", "properties/test_objectives.py"]
-    report = run(HERE, "pytest", *options, *files, GBRANK_BATTERY="toy")
+    files = ["../properties/test_measures.py", "../properties/test_objectives.py"]
+    report = run(SUPPORT, "pytest", *options, *files, GBRANK_BATTERY="toy")
     assert int(report.split(" passed")[0].split()[-1]) > 68
     assert "skipped" not in report
 
@@ -258,7 +258,7 @@ def test_one_file_in_the_package_is_all(tmp_path: Path) -> None:
     (package / "measures" / "dropped.py").write_text(MEASURE, encoding="utf-8")
     (package / "objectives" / "dropped_too.py").write_text(RELAXATION, encoding="utf-8")
     (tmp_path / "everywhere.py").write_text(EVERYWHERE, encoding="utf-8")
-    paths = os.pathsep.join([str(tmp_path), str(HERE), *filter(None, sys.path)])
+    paths = os.pathsep.join([str(tmp_path), str(SUPPORT), *filter(None, sys.path)])
     listed = run(tmp_path, "everywhere", PYTHONPATH=paths, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert "\n  droppedtoo:MEASURE " in listed
     assert "\n  dropped " in listed

@@ -12,9 +12,9 @@ import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from plain_trees import PLAIN
 
 from gbrank import NDCG, GBRanker, lightgbm_feval, make_cubic, xgboost_feval
+from plain_trees import PLAIN
 
 Vector = NDArray[np.float64]
 

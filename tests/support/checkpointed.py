@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from numpy.testing import assert_array_equal
-from plain_trees import PLAIN
 
 from gbrank import GBRanker, make_cubic
 from gbrank.boosters import TRAINERS
+from plain_trees import PLAIN
 
 X_ALL, Y_ALL, QID_ALL = make_cubic(40, n_documents=12, n_features=6, random_state=0)
 TRAIN = QID_ALL < 25

@@ -1,6 +1,6 @@
 """Runs the code of a page, as somebody does who copies it from top to bottom.
 
-    python tests/pages.py docs/tutorial.md
+    python tests/support/pages.py docs/tutorial.md
 
 Without a page it runs those that it reads from standard input, each in a fork of itself, which has
 imported what most pages import.

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engines import ENGINES, F
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from engines import ENGINES, F
 from gbrank import GBRanker, export_model
 from gbrank.export.formats import FORMATS
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from plain_trees import PLAIN
 
 from gbrank import GBRanker, make_cubic
+from plain_trees import PLAIN
 
 Vector = NDArray[np.float64]
 

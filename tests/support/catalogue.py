@@ -1,8 +1,8 @@
 """The catalogue: the declared facts of every registered objective and measure, as Markdown.
 
-    python tests/catalogue.py objectives > docs/objectives.md
-    python tests/catalogue.py measures > docs/measures.md
-    python tests/catalogue.py howto/migration > docs/howto/migration.md
+    python tests/support/catalogue.py objectives > docs/objectives.md
+    python tests/support/catalogue.py measures > docs/measures.md
+    python tests/support/catalogue.py howto/migration > docs/howto/migration.md
 
 write the pages; tests/commands/test_catalogue.py checks them.
 """
@@ -24,7 +24,7 @@ from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, get_objective, list_objectives
 from tex import as_tex
 
-NOTE = "<!-- Written by `python tests/catalogue.py {kind}`. Do not edit. -->"
+NOTE = "<!-- Written by `python tests/support/catalogue.py {kind}`. Do not edit. -->"
 LABELS, SIGMA = "floats ≥ 0", ("score", "1")
 ANNEALED = ("score", "geometric(0.3, 0.1, unit='spread')")
 # What most objectives are, and what an entry says where one is not.

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from plain_trees import PLAIN
-
 from gbrank import make_cubic
+from plain_trees import PLAIN
 
 X, Y, QID = make_cubic(60, n_documents=12, n_features=8, random_state=0)
 X = X.round(1)  # few values, so that both boosters have the same bins wherever rows are

@@ -18,7 +18,6 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
-from odd_arguments import ODD_NUMBERS, Draw
 
 import gbrank
 from gbrank import (
@@ -32,6 +31,7 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
+from odd_arguments import ODD_NUMBERS, Draw
 
 PACKAGE = str(Path(gbrank.__file__).parent)
 MEASURES = [item.name for item in list_measures()] + ["ndcg@3", "ap@2(threshold=2)"]
