@@ -94,7 +94,16 @@ def copy_notebooks():
         shutil.copy(path, folder / "notebooks")
 
 
+def readme():
+    """Read README.md, its links as they are from this folder."""
+    page = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    page = page.replace("](docs/", "](").replace("](CONTRIBUTING.md)", "](path:../CONTRIBUTING.md)")
+    return re.sub(r"<!-- ci: \w+ -->\n", "", page)
+
+
 def read_page(app, name, text):
+    if name == "index":
+        text[0] = re.sub(r"<!-- README.md: .* -->", lambda _: readme(), text[0])
     # In the repository notebooks and pages are in folders side by side.
     text[0] = text[0].replace("](../notebooks/", "](notebooks/")
     text[0] = text[0].replace("](../../notebooks/", "](../notebooks/")

@@ -24,7 +24,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 README = DOCS.parent / "README.md"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 
-LARGEST_SITE, MOST_WORDS = 28, 32_000
+LARGEST_SITE, MOST_WORDS = 30, 32_000
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="docs/ is not beside the tests")
 
