@@ -62,8 +62,8 @@ def pooled_rows(comparisons: Sequence[Comparison], part: str) -> Iterator[dict[s
     """Yield a row for each measure and ranker of all data sets together."""
     first = comparisons[0]
     base = first.rankers.index(first.baseline)
-    for measure in first.measures:
-        cubes = [comparison.parts[part].by_query(measure) for comparison in comparisons]
+    for metric in first.metrics:
+        cubes = [comparison.parts[part].by_query(metric) for comparison in comparisons]
         strata = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))].mean(axis=1) for cube in cubes]
         differences = [values - values[base] for values in strata]
         p = randomisation_test(differences)
@@ -87,7 +87,7 @@ def pooled_rows(comparisons: Sequence[Comparison], part: str) -> Iterator[dict[s
         for place, ranker in enumerate(first.rankers):
             numbers = {name: float(column[place]) for name, column in columns.items()}
             known = {name: None if np.isnan(value) else value for name, value in numbers.items()}
-            yield {"data": "pooled", "measure": measure, "ranker": ranker, **counts, **known}
+            yield {"data": "pooled", "metric": metric, "ranker": ranker, **counts, **known}
 
 
 def against_first(strata: Sequence[Matrix]) -> list[dict[str, Any]]:

@@ -44,16 +44,11 @@ class Settings:
         return _read(self.folder / name)
 
     def compare(
-        self, rankers: Mapping[str, Any], data: Dataset, measures: Sequence[Any], seeds: int = 1
+        self, rankers: Mapping[str, Any], data: Dataset, metric: Sequence[Any], seeds: int = 1
     ) -> Comparison:
         """Train rankers on all folds and judge them."""
         (comparison,) = compare_rankers(
-            rankers,
-            [data],
-            seeds=seeds,
-            measures=measures,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
+            rankers, [data], seeds=seeds, metric=metric, n_jobs=self.n_jobs, progress=self.progress
         )
         return comparison
 

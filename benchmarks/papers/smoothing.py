@@ -34,7 +34,7 @@ def draw_objective(
     sigmas: Sequence[float] = (1.0, 0.3, 0.1, 0.03),
     document: int | None = None,
     reach: float | None = None,
-    measure: str | Measure | None = None,
+    metric: str | Measure | None = None,
     random_state: int | np.random.RandomState | None = 0,
     ax: Axes | None = None,
 ) -> Axes:
@@ -55,7 +55,7 @@ def draw_objective(
         vary by 1 on average (root mean square).
     reach : float, optional
         How far to go to either side; by default a little more than the range of the scores, or 1.
-    measure : Measure or str, optional
+    metric : str or Measure, optional
         Draw minus this measure too, as the loss of many objectives is minus a smoothed one.
     random_state : int, RandomState or None
         Seed of the direction.
@@ -79,7 +79,7 @@ def draw_objective(
     --------
     >>> from benchmarks.papers.smoothing import draw_objective
     >>> ax = draw_objective(
-    ...     "approx:ndcg", [2, 0, 1], [0.0, 1.0, 2.0], document=0, sigmas=[1, 0.1], measure="ndcg"
+    ...     "approx:ndcg", [2, 0, 1], [0.0, 1.0, 2.0], document=0, sigmas=[1, 0.1], metric="ndcg"
     ... )
     >>> [line.get_label() for line in ax.lines]
     ['σ = 1', 'σ = 0.1', '−ndcg']
@@ -107,8 +107,8 @@ def draw_objective(
     lines = []
     for sigma, style in curves:
         lines += ax.plot(centre + steps, bound.loss(moved, sigma), **style)
-    if measure is not None:
-        exact = get_measure(measure)
+    if metric is not None:
+        exact = get_measure(metric)
         losses = -exact.bind(repeated, queries).per_query(moved)
         lines += ax.plot(centre + steps, losses, color="black", linewidth=1, label=f"−{exact}")
     tidy(ax, title=str(chosen), xlabel=label, ylabel="loss")

@@ -42,7 +42,7 @@ people, over queries.
 
 *People* is the t interval of the 15 queries, *judge* the t interval of the judge's labels of all
 100 as if they were people's, *PPI++* that of the paper, with normal quantiles, and *gbrank* what
-`compare_scores(judged_by=)` gives: the slope on the judge shrunk by F / (1 + F), its own error
+`compare_scores(judge_labels=)` gives: the slope on the judge shrunk by F / (1 + F), its own error
 counted, t with 13 degrees of freedom, and at most the interval of people alone. Coverage is of
 nominal 95% intervals; the systems share the draws, so that the standard error of a figure is
 between {low:.3f} and {high:.3f}. Width is the mean width beside that of people alone; the last

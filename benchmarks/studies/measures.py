@@ -26,4 +26,4 @@ if __name__ == "__main__":
         for measure in MEASURES
         if get_objective(relaxation).takes(get_measure(measure))
     }
-    study("measures", TEXT, rankers, measures=MEASURES, parts=["test"])
+    study("measures", TEXT, rankers, metric=MEASURES, parts=["test"])

@@ -46,7 +46,7 @@ def study(
     text: str,
     rankers: Mapping[str, Any],
     *,
-    measures: Sequence[str] = ("ndcg@10",),
+    metric: Sequence[str] = ("ndcg@10",),
     baseline: str | None = None,
     seeds: int = 5,
     parts: Sequence[str] = tuple(PARTS),
@@ -67,7 +67,7 @@ def study(
         built,
         [read_folds(folder) for folder in arguments.data],
         seeds=arguments.seeds,
-        measures=measures,
+        metric=metric,
         baseline=baseline,
         n_jobs=arguments.jobs,
     )
@@ -118,7 +118,7 @@ def page(
     for part in parts:
         blocks.append(f"## {PARTS[part]}")
         own = (row for row in rows if row["part"] == part)
-        for (data, measure), block in groupby(own, lambda row: (row["data"], row["measure"])):
+        for (data, measure), block in groupby(own, lambda row: (row["data"], row["metric"])):
             some = list(block)
             counts = f"{some[0]['n_queries']:,} queries, {some[0]['n_skipped']:,} skipped"
             blocks += [f"### {data}, {measure}: {counts}", markdown_table(HEAD, map(cells, some))]

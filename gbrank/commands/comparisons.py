@@ -27,14 +27,14 @@ N_PARTS = 5  # of the queries in order of time
 # The demonstration's: labels are 0 to 4, and one document in six has 2 or more.
 NOISE = 1 / 3
 BASELINE = "LGBMRanker"
-MEASURES = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
+METRICS = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
 
 
 def compare(
     *,
     data: Sequence[File] = (),
     rankers: Sequence[Annotated[str, "NAME"]] = (DEFAULT_OBJECTIVE, "lightgbm", "xgboost"),
-    measures: Sequence[Annotated[str, "MEASURE"]] = ("ndcg@10",),
+    metric: Sequence[Annotated[str, "MEASURE"]] = ("ndcg@10",),
     seeds: int = 5,
     baseline: Annotated[str, "NAME"] | None = None,
     time: ColumnName | None = None,
@@ -66,7 +66,7 @@ def compare(
         Data sets, one a file; by default 200 artificial queries.
     rankers : sequence of str
         Rankers to compare.
-    measures : sequence of str
+    metric : sequence of str
         Measures of them.
     seeds : int
         Repetitions of each fit.
@@ -92,7 +92,7 @@ def compare(
     Examples
     --------
     gbrank compare --seeds 1
-    gbrank compare --data data.parquet --label grade --qid query --drop url --measures ndcg@10 map \
+    gbrank compare --data data.parquet --label grade --qid query --drop url --metric ndcg@10 map \
         --rankers lambda:ndcg lightgbm xgboost catboost --json compared.json --picture compared.png
     gbrank compare --rankers ranknet listmle --seconds-picture seconds.png
     gbrank compare --rankers lambda:ndcg mine --plugin mine.py
@@ -113,7 +113,7 @@ def compare(
         [dataset for dataset, _ in parts]
         or [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))],
         seeds=seeds,
-        measures=measures,
+        metric=metric,
         baseline=baseline,
         n_jobs=jobs,
         progress=sys.stderr.isatty(),
@@ -220,11 +220,11 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
     )
     rankers = {BASELINE: "lightgbm", "GBRanker": GBRanker(), "XGBRanker": "xgboost"}
     (comparison,) = compare_rankers(
-        rankers, [data], seeds=[seed], measures=MEASURES, n_jobs=1, progress=sys.stderr.isatty()
+        rankers, [data], seeds=[seed], metric=METRICS, n_jobs=1, progress=sys.stderr.isatty()
     )
     columns = MEANS[0], *DIFFERENCES[:3], COSTS[1]
     for rows in comparison.blocks():
-        print(f"{table_of(rows, columns, rows[0].measure).to_text()}\n")
+        print(f"{table_of(rows, columns, rows[0].metric).to_text()}\n")
     print(
         "Intervals are of the difference, over queries; p is of the paired randomisation test, "
         "by Holm."

@@ -177,7 +177,7 @@ def report(
     model: FileOrFolder,
     html: NewFile,
     against: FileOrFolder | None = None,
-    judged_by: ColumnName | None = None,
+    judge_labels: ColumnName | None = None,
     train: File | None = None,
     by: Sequence[ColumnName] = (),
     metric: Sequence[Annotated[str, "MEASURE"]] | None = None,
@@ -201,7 +201,7 @@ def report(
         File to write.
     against : path
         Another model, a TREC run, or a column of tables.
-    judged_by : str
+    judge_labels : str
         Column with labels by a judge; labels of people may be missing.
     train : path
         Data that the model was trained on, for drift.
@@ -224,7 +224,7 @@ def report(
         raise ArgumentError("against", "must be another model than --model", against)
     people, ranker = reader.label, load(model)
     schema = getattr(ranker, "_schema", None)
-    judge = reader if judged_by is None else replace(reader, label=judged_by, labels=[people])
+    judge = reader if judge_labels is None else replace(reader, label=judge_labels, labels=[people])
     data, _ = judge.read(file, schema)
     training = None
     if train is not None:  # drift is of features alone
@@ -232,15 +232,15 @@ def report(
     path = write_report(
         ranker,
         data.X,
-        data.y if judged_by is None else data.labels[people],
+        data.y if judge_labels is None else data.labels[people],
         html=html,
         qid=data.arguments()["qid"],
         against=against,
-        judged_by=None if judged_by is None else data.y,
+        judge_labels=None if judge_labels is None else data.y,
         train=training,
         by=by,
         docid=reader.docid,
-        measures=metric,
+        metric=metric,
         names=(printable(model), printable(against or "the other model")),
     )
     print(f"report: {path}")

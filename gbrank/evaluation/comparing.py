@@ -24,7 +24,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.text_files import StrPath
 from gbrank.data.trec import Run, add_retrieved, extended
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
-from gbrank.evaluation.dataset import Dataset, Fit, configure, refuse_unknown, run_fits
+from gbrank.evaluation.dataset import Dataset, Fit, check_known, configure, run_fits
 from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import JUDGE, PEOPLE, of_y, with_judge
@@ -51,11 +51,11 @@ def compare_scores(
     group: ArrayLike | None = None,
     metric: Metric | Sequence[Metric] = "ndcg@10",
     baseline: str | None = None,
-    judged_by: ArrayLike | StrPath | None = None,
+    judge_labels: ArrayLike | StrPath | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
     X: Any = None,
     docid: ArrayLike | Sequence[Any] | None = None,
-    difference: float = 0.01,
+    target_difference: float = 0.01,
     name: str = "data",
 ) -> Comparison:
     """Compare scores of the same documents: means, intervals, paired tests.
@@ -68,12 +68,12 @@ def compare_scores(
     count as nothing retrieved, with a warning. The label "judged", which `judged@10` is of, is
     there then.
 
-    With `judged_by`, y are people's labels of some queries, taken at random, and `judged_by` those
-    of a judge, such as a language model, of all. Means and differences are then by people's labels,
-    made more certain by the judge's (prediction-powered inference): a judge that errs costs width,
-    not truth. The slope on the judge is shrunk as few queries of people demand, intervals are of t
-    with n − 2 degrees of freedom, and never wider than those of people's labels alone; the summary
-    says how many more queries of people the judge is worth.
+    With `judge_labels`, y are people's labels of some queries, drawn at random, and `judge_labels`
+    those of a judge, such as a language model, of all. Means and differences are then those by
+    people's labels, made more precise by the judge's (prediction-powered inference): a judge that
+    errs makes intervals wider, not wrong. Intervals are of t with n − 2 degrees of freedom, and
+    never wider than those of people's labels alone; the slope on the judge is shrunk where people
+    have judged few queries. The summary says how many more queries of people the judge is worth.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def compare_scores(
         By name: an array with one score per row (−inf: never retrieved), or a model, its file, a
         column of X, a TREC run.
     y : array-like, shape (n_documents,), or path
-        Labels, at least 0; with `judged_by`, NaN in queries that people have not judged. Or the
+        Labels, at least 0; with `judge_labels`, NaN in queries that people have not judged. Or the
         path of TREC qrels, for runs.
     qid, group
         The queries, as for `GBRanker.fit`; with neither, all rows are one query.
@@ -89,7 +89,7 @@ def compare_scores(
         What is compared.
     baseline : str, optional
         What the others are compared with; the first by default.
-    judged_by : array-like, shape (n_documents,), or path, optional
+    judge_labels : array-like, shape (n_documents,), or path, optional
         Labels by a judge, for all documents; or the path of the judge's qrels, beside people's.
     labels : mapping of str to array-like, optional
         Other labels, which a metric may name.
@@ -97,8 +97,8 @@ def compare_scores(
         What models and columns need.
     docid : array-like, shape (n_documents,), optional
         What documents are called in TREC runs.
-    difference : float
-        The summary says how many queries it takes to tell a difference of this size.
+    target_difference : float
+        The summary says how many queries a difference of this size needs to be detected.
     name : str
         What the data are called.
 
@@ -126,13 +126,13 @@ def compare_scores(
     >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
     ('new', 60, True)
     """
-    baseline = _check_names(scores, "scores", baseline, difference)
+    baseline = _check_names(scores, "scores", baseline, target_difference)
     measures = get_measures(metric, "metric")
     query_key: Any = key_of
     if isinstance(y, str | os.PathLike):
         if any(argument is not None for argument in (qid, group, docid, X)):
             raise ArgumentError("y", "must be an array beside qid, group, docid or X", quoted(y))
-        y, qid, docid, judged_by = read_judgements(y, judged_by)
+        y, qid, docid, judge_labels = read_judgements(y, judge_labels)
         query_key = str
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
@@ -151,16 +151,18 @@ def compare_scores(
         labels = {JUDGED: np.ones(n), **(labels or {})}
         labels = {k: extended(item, queries, f"labels[{k!r}]", n) for k, item in labels.items()}
         X, y = None, extended(y, queries, "y", n)
-        judged_by = None if judged_by is None else extended(judged_by, queries, "judged_by", n)
+        judge_labels = (
+            None if judge_labels is None else extended(judge_labels, queries, "judge_labels", n)
+        )
         vectors = {key: extended(item, queries, key, n, -np.inf) for key, item in vectors.items()}
         vectors |= of_runs
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
-    if judged_by is not None:
-        data = with_judge(cast(Any, y), cast(Any, judged_by), queries, labels)
+    if judge_labels is not None:
+        data = with_judge(cast(Any, y), cast(Any, judge_labels), queries, labels)
         decisive = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
     else:
-        _refuse_judge(labels)
+        _check_no_judge(labels)
     documents = Documents.checked(X, queries=queries, **data)
     _check_measures(decisive, documents)
     cube = np.array([[vectors[key]] for key in scores])
@@ -168,7 +170,9 @@ def compare_scores(
     parts = {"test": QueryValues.of_scores(measures, documents, folds, cube)}
     unknown = np.full((len(scores), 1, 1), np.nan)
     names = list(map(str, measures))
-    return Comparison(name, list(scores), [0], names, parts, unknown, unknown, baseline, difference)
+    return Comparison(
+        name, list(scores), [0], names, parts, unknown, unknown, baseline, target_difference
+    )
 
 
 def cross_validate_rankers(
@@ -190,8 +194,8 @@ def cross_validate_rankers(
     X, y, qid, folds, name
         As for `Dataset`.
     **options
-        For `Dataset`: judged_by, docid, labels, sample_weight and the other columns; for
-        `compare_rankers`: seeds, measures, baseline, difference, n_jobs, progress.
+        For `Dataset`: judge_labels, docid, labels, sample_weight and the other columns; for
+        `compare_rankers`: seeds, metric, baseline, target_difference, n_jobs, progress.
 
     Returns
     -------
@@ -205,7 +209,7 @@ def cross_validate_rankers(
     >>> [(row.ranker, row.n_queries) for row in result.summary()]
     [('ranknet', 9), ('lambdarank', 9)]
     """
-    refuse_unknown(options, cross_validate_rankers, compare_rankers)
+    check_known(options, cross_validate_rankers, compare_rankers)
     names = options.keys() - signature(compare_rankers).parameters.keys()
     columns = {key: options.pop(key) for key in names}
     return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)[0]
@@ -216,9 +220,9 @@ def compare_rankers(
     datasets: Sequence[Dataset],
     *,
     seeds: int | Sequence[int] = 5,
-    measures: Sequence[Metric] = ("ndcg@10",),
+    metric: Metric | Sequence[Metric] = "ndcg@10",
     baseline: str | None = None,
-    difference: float = 0.01,
+    target_difference: float = 0.01,
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> list[Comparison]:
@@ -244,11 +248,12 @@ def compare_rankers(
     datasets : sequence of Dataset
     seeds : int or sequence of int
         How often each fit is repeated, or from which seeds.
-    measures : sequence of str, Measure or callable
+    metric : str, Measure, callable, or sequence of them
+        What is compared.
     baseline : str, optional
         The ranker that the others are compared with; the first by default.
-    difference : float
-        The summary says how many queries it takes to tell a difference of this size.
+    target_difference : float
+        The summary says how many queries a difference of this size needs to be detected.
     n_jobs : int, optional
         Processes; as many as there are processors by default. They know what is registered by
         modules that they import; to register more, call this in a
@@ -276,10 +281,10 @@ def compare_rankers(
     >>> [(comparison.data, comparison.summary()[0].n_queries) for comparison in comparisons]
     [('cubic 1', 9), ('cubic 2', 9)]
     """
-    resolved = get_measures(measures, "measures")
+    resolved = get_measures(metric, "metric")
     datasets = list(datasets)
     _check_datasets(datasets, resolved)
-    baseline = _check_names(rankers, "rankers", baseline, difference)
+    baseline = _check_names(rankers, "rankers", baseline, target_difference)
     numbers = _check_seeds(seeds)
     sources = [
         (data, name, _on_data(name, ranker, data))
@@ -307,7 +312,15 @@ def compare_rankers(
                 cube = np.concatenate(by_fit).reshape(*shape[:2], -1)
                 values[part] = QueryValues.of_scores(resolved, data.rows(*rows), folds, cube)
         comparison = Comparison(
-            data.name, [*rankers], numbers, names, values, rounds, seconds, baseline, difference
+            data.name,
+            [*rankers],
+            numbers,
+            names,
+            values,
+            rounds,
+            seconds,
+            baseline,
+            target_difference,
         )
         comparisons.append(comparison)
     return comparisons
@@ -328,11 +341,13 @@ def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
         return scores_from(ranker, data.X, qid=data.qid, docid=data.docid)
 
 
-def _check_names(values: object, argument: str, baseline: str | None, difference: float) -> str:
+def _check_names(
+    values: object, argument: str, baseline: str | None, target_difference: float
+) -> str:
     """Refuse what is not by name; return the name of the baseline."""
     if not isinstance(values, Mapping) or not values:
         raise ArgumentError(argument, f"must be a dict of name to {argument[:-1]}", quoted(values))
-    check_number(difference, "difference", 0, open_low=True)
+    check_number(target_difference, "target_difference", 0, open_low=True)
     return check_choice(next(iter(values)) if baseline is None else baseline, "baseline", values)
 
 
@@ -342,7 +357,7 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
         raise ArgumentError("datasets", "must be a list of at least one Dataset", quoted(datasets))
     for data in datasets:
         if not data.only_to_judge:
-            _refuse_judge(data.documents.labels)
+            _check_no_judge(data.documents.labels)
         for (number, fold), part in product(enumerate(data.splits, 1), PARTS):
             if len(rows := getattr(fold, part)):
                 with found_in(f"{data.name}, {part} of fold {number}: "):
@@ -350,10 +365,10 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
     refuse_twice("datasets", [data.name for data in datasets])
 
 
-def _refuse_judge(labels: Mapping[str, Any] | None) -> None:
+def _check_no_judge(labels: Mapping[str, Any] | None) -> None:
     """Refuse a label of the name that only a judge's have, where there is none."""
     if JUDGE in (labels or {}):
-        demand = f"must not be called {JUDGE!r} without judged_by=, which takes a judge's labels"
+        demand = f"must not be called {JUDGE!r} without judge_labels=, which takes a judge's labels"
         raise ArgumentError("labels", demand, quoted(JUDGE))
 
 

@@ -96,7 +96,7 @@ class Row:
     """The value of one ranker by one measure, and its difference; NaN where there is no number."""
 
     data: str
-    measure: str
+    metric: str
     ranker: str
     n_queries: int  # that count
     n_skipped: int  # as the measure is undefined there, such as without a relevant document
@@ -113,9 +113,9 @@ class Row:
     cpu_seconds: float  # mean CPU seconds of a fit
     # Of both p-values, for the number of rankers compared with the baseline; intervals have none.
     p_correction: str = field(default="Holm", init=False)
-    smallest: float = math.nan  # difference that these queries tell: power 0.8, level 0.05
-    n_needed: float = math.nan  # queries that tell the difference that was asked for
-    n_worth: float = math.nan  # queries that people need not judge, thanks to the judge
+    minimum_detectable: float = math.nan  # difference: power 0.8, level 0.05
+    required_queries: float = math.nan  # to detect the target difference
+    judge_equivalent_queries: float = math.nan  # judged by people, that the judge is worth
 
     @property
     def is_compared(self) -> bool:
@@ -133,7 +133,7 @@ class Comparison:
     ----------
     data : str
         The name of the data set.
-    rankers, seeds, measures : sequence
+    rankers, seeds, metrics : sequence
         The names of the rankers and of the measures, and the seeds.
     parts : mapping of str to QueryValues
         By part of the folds, "valid" and "test": `queries`, their ids; `folds`, the fold of each;
@@ -142,8 +142,8 @@ class Comparison:
         The rounds of each fit, NaN where a ranker does not say them, and its CPU seconds.
     baseline : str
         The ranker that the others are compared with.
-    asked : float
-        The difference of which the summary says how many queries tell it.
+    target_difference : float
+        The summary says how many queries a difference of this size needs to be detected.
 
     Examples
     --------
@@ -160,17 +160,17 @@ class Comparison:
     data: str
     rankers: Sequence[str]
     seeds: Sequence[int]
-    measures: Sequence[str]
+    metrics: Sequence[str]
     parts: Mapping[str, QueryValues] = field(repr=False)
     rounds: Cube = field(repr=False)
     cpu_seconds: Cube = field(repr=False)
     baseline: str
-    asked: float = 0.01
+    target_difference: float = 0.01
 
     @cached_property
     def _blocks(self) -> dict[str, list[list[Row]]]:
         return {
-            part: [self._rows(scores, measure) for measure in self.measures]
+            part: [self._rows(scores, measure) for measure in self.metrics]
             for part, scores in self.parts.items()
         }
 
@@ -190,7 +190,7 @@ class Comparison:
         deviation = np.nan
         if n_seeds > 1 and n_queries:
             deviation = cube.mean(axis=2).std(axis=1, ddof=1)
-        smallest, needed = tests.power(n_queries, self.asked)
+        minimum_detectable, needed = tests.power(n_queries, self.target_difference)
         columns = {
             "n_queries": n_queries,
             "n_skipped": every.shape[2] - n_queries,
@@ -200,9 +200,9 @@ class Comparison:
             "p_t": statistics.holm(tests.p_t),
             "rounds": self.rounds.reshape(n_rankers, -1).mean(axis=1),
             "cpu_seconds": self.cpu_seconds.reshape(n_rankers, -1).mean(axis=1),
-            "smallest": smallest,
-            "n_needed": needed,
-            "n_worth": tests.worth,
+            "minimum_detectable": minimum_detectable,
+            "required_queries": needed,
+            "judge_equivalent_queries": tests.worth,
         }
         lists = [np.broadcast_to(column, n_rankers).tolist() for column in columns.values()]
         return [
@@ -253,7 +253,7 @@ class Comparison:
         -------
         str
         """
-        texts = (as_text(block, self.asked) for block in self.blocks(part))
+        texts = (as_text(block, self.target_difference) for block in self.blocks(part))
         return "\n\n".join([*texts, *self._notes()])
 
     def to_markdown(self, part: str = "test") -> str:
@@ -268,7 +268,7 @@ class Comparison:
         -------
         str
         """
-        tables = (as_table(block, self.asked) for block in self.blocks(part))
+        tables = (as_table(block, self.target_difference) for block in self.blocks(part))
         texts = (f"**{table.caption}**\n\n{table.to_markdown()}" for table in tables)
         return "\n\n".join([*texts, *self._notes()])
 
@@ -300,10 +300,10 @@ class Comparison:
         Returns
         -------
         dict
-            "baseline", "measures", "seeds"; and "test" and "valid", each a list with a dict for
+            "baseline", "metrics", "seeds"; and "test" and "valid", each a list with a dict for
             every `Row`, with None for NaN.
         """
-        content = {name: getattr(self, name) for name in ("baseline", "measures", "seeds")}
+        content = {name: getattr(self, name) for name in ("baseline", "metrics", "seeds")}
         for part in reversed(PARTS):
             rows = map(asdict, self.summary(part))
             content[part] = [{k: None if v != v else v for k, v in row.items()} for row in rows]
@@ -311,7 +311,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the tables as notebooks show them."""
-        tables = (as_table(block, self.asked).to_html() for block in self.blocks())
+        tables = (as_table(block, self.target_difference).to_html() for block in self.blocks())
         return "".join([*tables, *(f"<p>{note}</p>" for note in self._notes())])
 
     def _notes(self) -> list[str]:
@@ -319,9 +319,9 @@ class Comparison:
         return [NOTE] if len(self.rankers) > 1 else []
 
 
-def as_text(rows: Sequence[Row], asked: float) -> str:
+def as_text(rows: Sequence[Row], target_difference: float) -> str:
     """Return the rows of one measure in columns: means, and below them differences."""
-    title, *told = _sentences(rows, asked)
+    title, *told = _sentences(rows, target_difference)
     parts = [title, table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
     if told:
         compared = [row for row in rows if row.is_compared]
@@ -330,9 +330,9 @@ def as_text(rows: Sequence[Row], asked: float) -> str:
     return "\n".join(parts)
 
 
-def as_table(rows: Sequence[Row], asked: float) -> Table:
+def as_table(rows: Sequence[Row], target_difference: float) -> Table:
     """Return the rows of one measure as one table."""
-    caption = ". ".join(_sentences(rows, asked))
+    caption = ". ".join(_sentences(rows, target_difference))
     return table_of(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", caption)
 
 
@@ -353,19 +353,21 @@ def _cell(row: Row, column: tuple[str, str]) -> str:
     return "" if "nan" in text else text
 
 
-def _sentences(rows: Sequence[Row], asked: float) -> list[str]:
-    """Return the title, and the sentence on the difference that the queries tell, if any is."""
+def _sentences(rows: Sequence[Row], target_difference: float) -> list[str]:
+    """Return the title, and the sentence on the minimum detectable difference, if any."""
     first = rows[0]
     counts = f"{first.n_queries} queries, {first.n_skipped} skipped"
-    if not math.isnan(first.n_worth):
+    if not math.isnan(first.judge_equivalent_queries):
         counts = f"{first.n_queries} queries judged by people, {first.n_skipped} more by a judge"
-    title = f"{first.data}, {first.measure}: {counts}"
+    title = f"{first.data}, {first.metric}: {counts}"
     if not (compared := [row for row in rows if row.is_compared]):
         return [title]
-    widest = max(compared, key=lambda row: row.smallest)
-    text = statistics.power_sentence(widest.n_queries, widest.smallest, widest.n_needed, asked)
-    if not math.isnan(widest.n_worth):
-        worth = min(row.n_worth for row in compared)
+    widest = max(compared, key=lambda row: row.minimum_detectable)
+    text = statistics.power_sentence(
+        widest.n_queries, widest.minimum_detectable, widest.required_queries, target_difference
+    )
+    if not math.isnan(widest.judge_equivalent_queries):
+        worth = min(row.judge_equivalent_queries for row in compared)
         judge = f"as much as {worth:.1f} more queries judged by people" if worth > 0 else "nothing"
         text += f"\nTo the differences, the judge is worth {judge}."
     return [title, text]

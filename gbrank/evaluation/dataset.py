@@ -59,7 +59,7 @@ class Dataset:
         What else rankers are trained on, as for `GBRanker.fit`: ``labels``, ``sample_weight``,
         ``query_weight``, ``init_score``, ``position``. Weights play no part in what queries are
         worth; initial scores are added to what rankers predict.
-    judged_by : array-like, shape (n_documents,), optional
+    judge_labels : array-like, shape (n_documents,), optional
         Labels by a judge, such as a language model, for all documents. y may then be NaN in queries
         that people have not judged: rankers are trained on people's labels where there are any, and
         else on the judge's; both decide what they are worth (see `compare_scores`).
@@ -97,21 +97,21 @@ class Dataset:
         qid: ArrayLike,
         folds: Any = 5,
         *,
-        judged_by: ArrayLike | None = None,
+        judge_labels: ArrayLike | None = None,
         docid: ArrayLike | None = None,
         categorical_feature: Sequence[int | str] | None = None,
         **columns: Any,
     ) -> None:
-        refuse_unknown(columns)
+        check_known(columns)
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
         self.queries = Queries.resolve(X.shape[0], qid)
         self.docid, self.only_to_judge = docid, set[str]()  # labels that nothing is trained on
         warn_of_repeats(docid, self.queries)
-        if judged_by is not None:
+        if judge_labels is not None:
             self.only_to_judge = {PEOPLE, JUDGE}
-            both = with_judge(y, judged_by, self.queries, columns.pop("labels", None))
+            both = with_judge(y, judge_labels, self.queries, columns.pop("labels", None))
             y, columns["labels"] = both["y"], both["labels"]
         self.name, self.categorical_feature = name, categorical_feature
         self.documents = Documents.checked(X, y, self.queries, **columns)
@@ -171,7 +171,7 @@ class Dataset:
         return self.documents.take(rows, replace(queries, ids=self.queries.ids[numbers]), numbers)
 
 
-def refuse_unknown(names: Iterable[str], *functions: Callable[..., Any]) -> None:
+def check_known(names: Iterable[str], *functions: Callable[..., Any]) -> None:
     """Refuse what neither a data set nor one of the functions takes by its name alone."""
     functions += (Dataset, Documents.checked)
     parameters = (each for f in functions for each in signature(f).parameters.values())

@@ -172,17 +172,17 @@ def own_columns(model: Any, X: Any) -> Any:
     return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
 
 
-def read_judgements(qrels: StrPath, judged_by: Any) -> tuple[Vector, Any, Any, Vector | None]:
+def read_judgements(qrels: StrPath, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:
     """Return y, queries and documents of qrels, and labels of a judge's where these are a path.
 
     Labels below 0 are 0. People's are NaN in queries that only the judge has.
     """
     people = _labels(qrels)
-    judge = {} if judged_by is None else _labels(judged_by)
+    judge = {} if judge_labels is None else _labels(judge_labels)
     queries = {query for query, _ in people}
     if judge and (lacking := sorted(queries - {query for query, _ in judge})):
         demand = f"must hold all queries of {qrels}; it lacks {len(lacking)}"
-        raise ArgumentError("judged_by", demand, quoted(lacking[0]))
+        raise ArgumentError("judge_labels", demand, quoted(lacking[0]))
     rows = list(people | judge)
     y = [people.get(row, 0.0 if row[0] in queries else np.nan) for row in rows]
     labels = np.array([judge.get(row, 0.0) for row in rows]) if judge else None
@@ -224,7 +224,7 @@ class Scorer:
         return request
 
 
-def make_scorer(measure: Metric) -> Scorer:
+def make_scorer(metric: Metric) -> Scorer:
     """Return a scorer for scikit-learn's searches and cross-validation.
 
     It takes any estimator that predicts scores, a regressor too, and requests qid, sample_weight
@@ -232,7 +232,7 @@ def make_scorer(measure: Metric) -> Scorer:
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    metric : str, Measure or callable
         What the scores are judged by, such as "ndcg@10".
 
     Returns
@@ -258,4 +258,4 @@ def make_scorer(measure: Metric) -> Scorer:
     ...     cross_val_score(Ridge(), X, y, cv=GroupKFold(4), **options).shape
     (4,)
     """
-    return Scorer(get_measure(measure))
+    return Scorer(get_measure(metric))

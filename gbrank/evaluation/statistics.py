@@ -55,12 +55,12 @@ class Comparisons(NamedTuple):
     freedom: Vector
     worth: Vector  # how many queries of people the judge is worth to the difference
 
-    def power(self, n_queries: int, asked: float) -> tuple[Vector, Vector]:
-        """Return the differences that so many queries tell, and how many tell the one asked for."""
+    def power(self, n_queries: int, target: float) -> tuple[Vector, Vector]:
+        """Return the minimum detectable differences, and the queries that the target needs."""
         errors = self.error.tolist()
-        smallest = list(map(smallest_difference, errors, self.freedom.tolist()))
-        needed = [queries_needed_for(asked, error * math.sqrt(n_queries)) for error in errors]
-        return np.array(smallest), np.array(needed)
+        minimum = list(map(minimum_detectable, errors, self.freedom.tolist()))
+        needed = [queries_needed_for(target, error * math.sqrt(n_queries)) for error in errors]
+        return np.array(minimum), np.array(needed)
 
 
 def common_queries(values: Matrix) -> Matrix:
@@ -182,9 +182,13 @@ def holm(p: Vector) -> Vector:
 
 
 def how_many_queries(
-    differences: ArrayLike, *, difference: float = 0.01, power: float = POWER, level: float = LEVEL
+    differences: ArrayLike,
+    *,
+    target_difference: float = 0.01,
+    power: float = POWER,
+    level: float = LEVEL,
 ) -> int:
-    r"""Return how many queries it takes for the paired t test to tell a difference.
+    r"""Return how many queries the paired t test needs to detect a difference.
 
     The smallest n for which a test at this level finds a true mean difference of this size with
     this probability, if further queries differ as these do: with their standard deviation s, and
@@ -198,8 +202,8 @@ def how_many_queries(
     differences : array-like, shape (n_queries,)
         What two rankers differ by on each query, as from `Measure.per_query`; NaN where a measure
         has no value.
-    difference : float
-        The mean difference that is to be told.
+    target_difference : float
+        The mean difference to detect.
     power : float in ]0, 1[
         The probability to find it.
     level : float in ]0, 1[
@@ -219,10 +223,10 @@ def how_many_queries(
     Examples
     --------
     >>> from gbrank import how_many_queries
-    >>> how_many_queries([0.1, -0.1, 0.0, 0.2, -0.2], difference=0.05)
+    >>> how_many_queries([0.1, -0.1, 0.0, 0.2, -0.2], target_difference=0.05)
     81
     """
-    check_number(difference, "difference", 0, open_low=True)
+    check_number(target_difference, "target_difference", 0, open_low=True)
     for name, share in (("power", power), ("level", level)):
         check_number(share, name, 0, 1, open_low=True, open_high=True)
     values = check_vector(differences, "differences")
@@ -230,28 +234,28 @@ def how_many_queries(
     if len(values) < 2:
         raise ArgumentError("differences", "must be of at least 2 queries", f"{len(values)}")
     deviation = float(values.std(ddof=1))
-    needed = queries_needed_for(difference, deviation, power, level)
+    needed = queries_needed_for(target_difference, deviation, power, level)
     if needed > MOST_QUERIES:
-        demand = f"must be one that {MOST_QUERIES:,} queries can tell"
-        raise ArgumentError("difference", demand, f"{difference:g}")
+        demand = f"must be one that {MOST_QUERIES:,} queries can detect"
+        raise ArgumentError("target_difference", demand, f"{target_difference:g}")
     return int(needed)
 
 
-def power_sentence(n_queries: int, smallest: float, needed: float, asked: float) -> str:
-    """Return the sentence on the difference that so many queries tell, and on the one asked for."""
-    if math.isnan(smallest):
-        return "These are too few queries to say what difference they tell."
-    takes = f"{needed:,.0f}" if needed <= MOST_QUERIES else f"more than {MOST_QUERIES:,}"
+def power_sentence(n_queries: int, minimum: float, needed: float, target: float) -> str:
+    """Say which difference so many queries detect, and how many the target takes."""
+    if math.isnan(minimum):
+        return "Too few queries to estimate the minimum detectable difference."
+    required = f"{needed:,.0f}" if needed <= MOST_QUERIES else f"more than {MOST_QUERIES:,}"
     return (
-        f"These {n_queries:,} queries tell a difference of {smallest:.4f} (power {POWER:g}, level "
-        f"{LEVEL:g}); one of {asked:g} takes {takes}."
+        f"Minimum detectable difference with {n_queries:,} queries: {minimum:.4f} "
+        f"(power {POWER:g}, α {LEVEL:g}). Detecting {target:g} needs {required} queries."
     )
 
 
 def queries_needed_for(
     difference: float, deviation: float, power: float = POWER, level: float = LEVEL
 ) -> float:
-    """Return how many queries tell a difference; NaN if unknown, infinity beyond the most."""
+    """Return the queries that a difference needs; NaN if unknown, infinity beyond the most."""
     if math.isnan(deviation):
         return math.nan
 
@@ -264,8 +268,8 @@ def queries_needed_for(
     return n_queries if n_queries <= MOST_QUERIES else math.inf
 
 
-def smallest_difference(error: float, freedom: float) -> float:
-    """Return the difference that a t test tells, by the standard error; NaN where none is known."""
+def minimum_detectable(error: float, freedom: float) -> float:
+    """Return the difference that a t test detects with this standard error; NaN if unknown."""
     if math.isnan(error) or not freedom > 0:
         return math.nan
     most = 10 * float(stats.t.ppf([1 - LEVEL / 2, POWER], freedom).sum())

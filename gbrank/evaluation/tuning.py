@@ -16,7 +16,7 @@ from gbrank.common.describe import hash_of
 from gbrank.common.on_use import needed
 from gbrank.common.warnings import warn_user
 from gbrank.data.splitting import QueryKFold
-from gbrank.evaluation.dataset import Dataset, fit_on_rows, refuse_unknown, scores_on
+from gbrank.evaluation.dataset import Dataset, check_known, fit_on_rows, scores_on
 from gbrank.fit.boosted_ranker import chosen_trees
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.interrupted import FitInterrupted
@@ -115,7 +115,7 @@ def tune(
     >>> best.predict(X).shape
     (400,)
     """
-    refuse_unknown(columns, tune)
+    check_known(columns, tune)
     optuna = needed("optuna", "tune")
     ranker = GBRanker(random_state=0) if ranker is None else ranker
     if not isinstance(ranker, GBRanker) or ranker.init is not None:

@@ -143,7 +143,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         sample_weight: ArrayLike | None = None,
         query_weight: QueryWeights | None = None,
         labels: Labels | None = None,
-        judged_by: ArrayLike | None = None,
+        judge_labels: ArrayLike | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
@@ -157,7 +157,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             As for `fit`; splits of cross-validation need a mapping.
         labels : mapping of str to array-like, or list of str, optional
             As for `fit`; needed where the measure names one.
-        judged_by : array-like, shape (n_documents,), optional
+        judge_labels : array-like, shape (n_documents,), optional
             Labels by a judge, such as a language model, for all documents; y is then NaN in queries
             that people have not judged, and the mean is that of `compare_scores`, without weights.
 
@@ -178,11 +178,11 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         placed = measure.with_positions(self._schema)
         features = None if placed is measure else self._schema.transform(X)
         weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        if judged_by is None:
+        if judge_labels is None:
             documents = Documents.checked(features, y, queries, **weights, labels=labels)
             return bind_to_rows(placed, documents).mean(scores)
         judges.refuse_weights(*weights.values())
-        both = judges.with_judge(y, judged_by, queries, labels)
+        both = judges.with_judge(y, judge_labels, queries, labels)
         documents = Documents.checked(features, queries=queries, **both)
         values = judges.both_values(placed, documents, scores)
         people = judges.queries_of_people(documents)

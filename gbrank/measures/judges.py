@@ -38,14 +38,14 @@ class Powered(NamedTuple):
 
 
 def with_judge(
-    y: ArrayLike, judged_by: ArrayLike, queries: Queries, labels: Mapping[str, Any] | None
+    y: ArrayLike, judge_labels: ArrayLike, queries: Queries, labels: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """Return y, people's labels where there are any and else the judge's, and all other labels."""
     people = check_vector(y, "y", queries.n_documents)
-    judge = check_labels(judged_by, "judged_by", queries.n_documents)
+    judge = check_labels(judge_labels, "judge_labels", queries.n_documents)
     taken = {PEOPLE, JUDGE} & set(labels or ())
     if taken:
-        demand = f"must not be called {PEOPLE!r} or {JUDGE!r} beside judged_by="
+        demand = f"must not be called {PEOPLE!r} or {JUDGE!r} beside judge_labels="
         raise ArgumentError("labels", demand, quoted(min(taken)))
     known = ~np.isnan(people)
     counts = np.bincount(queries.index[known], minlength=queries.n_queries)
@@ -72,13 +72,13 @@ def with_judge(
 def refuse_weights(*weights: object) -> None:
     """Refuse weights, which have no part in what people and a judge say together."""
     if any(weight is not None for weight in weights):
-        raise ArgumentError("judged_by", "must be None where weights are given")
+        raise ArgumentError("judge_labels", "must be None where weights are given")
 
 
 def of_y(measure: Measure) -> Measure:
     """Return a measure, which must be of y where a judge has judged, too."""
     if measure.label is not None:
-        demand = "must be of y where judged_by is given"
+        demand = "must be of y where judge_labels is given"
         raise ArgumentError("metric", demand, quoted(str(measure)))
     return measure
 

@@ -30,11 +30,7 @@ Inches: TypeAlias = tuple[float, float]
 
 
 def comparison(
-    comparison: Comparison,
-    *,
-    measure: str | None = None,
-    part: str = "test",
-    ax: Axes | None = None,
+    comparison: Comparison, *, metric: str | None = None, part: str = "test", ax: Axes | None = None
 ) -> Axes:
     """Draw the mean of each ranker, with the interval of its difference from the baseline.
 
@@ -43,7 +39,7 @@ def comparison(
     Parameters
     ----------
     comparison : Comparison
-    measure : str, optional
+    metric : str, optional
         The first by default.
     part : {"test", "valid"}
         As for `Comparison.summary`.
@@ -66,13 +62,13 @@ def comparison(
     >>> plots.comparison(result).get_xlabel().splitlines()[0]
     'ndcg@10'
     """
-    measures = comparison.measures
-    measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
+    metrics = comparison.metrics
+    metric = metrics[0] if metric is None else check_choice(metric, "metric", metrics)
     ax = style.axes_for(ax)
-    _panel(ax, comparison.blocks(part)[measures.index(measure)], comparison.baseline)
+    _panel(ax, comparison.blocks(part)[metrics.index(metric)], comparison.baseline)
     style.name_rows(ax, comparison.rankers)
     legend = LEGEND.format(comparison.baseline)
-    style.write(ax, title=comparison.data, xlabel=f"{measure}\n\n{legend}")
+    style.write(ax, title=comparison.data, xlabel=f"{metric}\n\n{legend}")
     return ax
 
 
@@ -144,7 +140,7 @@ def differences(comparison: Comparison, *, part: str = "test") -> Figure:
         axes.sharex(panels[0])
         axes.margins(x=0.15)
         axes.spines["left"].set_visible(False)
-        style.tidy(axes, "x", title=rows[0].measure, xlabel=f"minus {baseline}")
+        style.tidy(axes, "x", title=rows[0].metric, xlabel=f"minus {baseline}")
     seconds = [row.cpu_seconds for row in blocks[0]]
     beside.barh(range(len(names)), seconds, 0.4, color=colours)
     for place, (value, colour) in enumerate(zip(seconds, colours, strict=True)):
@@ -197,7 +193,7 @@ def quality_by_seconds(*comparisons: Comparison, part: str = "test") -> Figure:
             axes.plot(row.cpu_seconds, row.mean, "o", color=style.colour_of(place))
         axes.set_xscale("log")
         style.name_decades(axes.xaxis)
-        ylabel = f"{rows[0].measure}, {part} queries"
+        ylabel = f"{rows[0].metric}, {part} queries"
         style.tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
         _name_dots(axes, rows, LINE / height)
     return figure
@@ -234,16 +230,16 @@ def _grid(
 ) -> tuple[Figure, list[tuple[Axes, list[Row]]]]:
     """Return a figure, and the axes of each block: measures down, data sets across."""
     blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
-    measures = list(dict.fromkeys(rows[0].measure for rows in blocks))
+    metrics = list(dict.fromkeys(rows[0].metric for rows in blocks))
     datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
     across, down = min(len(datasets), ACROSS), math.ceil(len(datasets) / ACROSS)
-    size = (margin[0] + panel[0] * across, margin[1] + panel[1] * down * len(measures))
+    size = (margin[0] + panel[0] * across, margin[1] + panel[1] * down * len(metrics))
     figure = style.new_figure(size)
-    grid = figure.subplots(down * len(measures), across, sharey=sharey, squeeze=False)
+    grid = figure.subplots(down * len(metrics), across, sharey=sharey, squeeze=False)
     panels = []
     for rows in blocks:
         row, column = divmod(datasets.index(rows[0].data), ACROSS)
-        panels.append((grid[measures.index(rows[0].measure) * down + row, column], rows))
+        panels.append((grid[metrics.index(rows[0].metric) * down + row, column], rows))
         style.write(panels[-1][0], title=rows[0].data)
     for axes in set(grid.flat).difference(axes for axes, _ in panels):
         axes.remove()
@@ -258,7 +254,7 @@ def _panel(axes: Axes, rows: Sequence[Row], baseline: str) -> None:
         ends = [level + row.difference_low, level + row.difference_high]
         axes.plot(ends, [place, place], color=colour, linewidth=2, solid_capstyle="butt")
         axes.plot(row.mean, place, "o", color=colour)
-    style.tidy(axes, "x", xlabel=rows[0].measure)
+    style.tidy(axes, "x", xlabel=rows[0].metric)
     axes.set_ylim(-0.75, len(rows) - 0.25)
     axes.spines["left"].set_visible(False)
 
@@ -270,7 +266,7 @@ def per_query(
     *,
     qid: ArrayLike | None = None,
     group: ArrayLike | None = None,
-    measure: Metric = "ndcg@10",
+    metric: Metric = "ndcg@10",
     names: tuple[str, str] = ("scores", "other"),
     ax: Axes | None = None,
 ) -> Axes:
@@ -287,7 +283,7 @@ def per_query(
         Scores of the two models, upwards and across.
     qid, group
         The queries, as for `Queries.resolve`.
-    measure : Measure or str
+    metric : str, Measure or callable
         Queries that it skips are left out.
     names : tuple of str
         What the two models are called.
@@ -306,7 +302,7 @@ def per_query(
     --------
     >>> from gbrank import plots
     >>> ax = plots.per_query(
-    ...     [1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], [1.0, 2.0, 1.0, 2.0], group=[2, 2], measure="wta"
+    ...     [1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], [1.0, 2.0, 1.0, 2.0], group=[2, 2], metric="wta"
     ... )
     >>> ax.get_title().splitlines()[0]
     '1 better, 0 equal, 1 worse'
@@ -314,7 +310,7 @@ def per_query(
     if qid is None and group is None:
         raise ValueError("per_query needs qid= (one query id per row) or group= (query sizes).")
     labels = check_labels(y, "y")
-    chosen = get_measure(measure)
+    chosen = get_measure(metric)
     bound = chosen.bind(labels, Queries.resolve(len(labels), qid, group))
     both = common_queries(np.array([bound.per_query(scores), bound.per_query(other)]))
     if not both.size:

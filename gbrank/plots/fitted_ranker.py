@@ -19,9 +19,7 @@ from gbrank.ranker import GBRanker
 SHARES = {"gain": "share of the gain", "split": "share of the splits"}
 
 
-def learning_curves(
-    ranker: GBRanker, *, measure: str | None = None, ax: Axes | None = None
-) -> Axes:
+def learning_curves(ranker: GBRanker, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw a measure by round on each set, and sigma on a second axis.
 
     A vertical line is where early stopping cut the model. The second axis is
@@ -31,7 +29,7 @@ def learning_curves(
     ----------
     ranker : GBRanker
         Fitted with validation data; with ``verbose=1`` there is a curve of the training data too.
-    measure : str, optional
+    metric : str, optional
         One of its `eval_metric`; the first by default.
     ax : matplotlib.axes.Axes, optional
 
@@ -56,18 +54,18 @@ def learning_curves(
     """
     if not (results := ranker.evals_result_):
         raise ValueError("ranker must have been fitted with validation data, or with verbose=1.")
-    measures = list(next(iter(results.values())))
-    measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
+    metrics = list(next(iter(results.values())))
+    metric = metrics[0] if metric is None else check_choice(metric, "metric", metrics)
     ax = style.axes_for(ax)
     lines = []
-    sets = [(name, values[measure]) for name, values in results.items() if measure in values]
+    sets = [(name, values[metric]) for name, values in results.items() if metric in values]
     for place, (name, curve) in enumerate(sets):
         rounds = np.arange(1, len(curve) + 1)
         lines += ax.plot(rounds, curve, color=style.colour_of(place), label=name)
     if ranker.early_stopping_rounds is not None:
         best = ranker.best_iteration_
         lines += [ax.axvline(best, color=style.GREY, linewidth=1, label=f"best round: {best}")]
-    style.tidy(ax, xlabel="round", ylabel=measure)
+    style.tidy(ax, xlabel="round", ylabel=metric)
     if len(np.unique(ranker.sigmas_)) > 1:
         second = ax.twinx()
         rounds = np.arange(1, len(ranker.sigmas_) + 1)

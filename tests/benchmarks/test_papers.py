@@ -72,7 +72,7 @@ def test_what_is_best_on_validation_is_judged_on_test() -> None:
     """By fold: the ranker of the best validation mean, and its values of the test queries."""
     rankers = {f"{x:g}": LinearRanker("regression", ridge=x) for x in (1e-4, 1.0, 1e4)}
     (comparison,) = compare_rankers(
-        rankers, [DATA], seeds=2, measures=["ndcg@3", "rr"], n_jobs=1, progress=False
+        rankers, [DATA], seeds=2, metric=["ndcg@3", "rr"], n_jobs=1, progress=False
     )
     chosen = best_on_validation(comparison, "ndcg@3")
     for fold, fit, values in zip(DATA.splits, chosen, values_by_fold(chosen, "rr"), strict=True):

@@ -16,14 +16,14 @@ def comparisons() -> list[Comparison]:
         for seed, name in enumerate(("first", "second"))
     ]
     rankers = {f"ridge {x:g}": LinearRanker("regression", ridge=x) for x in (1.0, 1e3)}
-    return compare_rankers(rankers, data, measures=["ndcg@3", "rr"], n_jobs=1, progress=False)
+    return compare_rankers(rankers, data, metric=["ndcg@3", "rr"], n_jobs=1, progress=False)
 
 
 def test_pooled_rows_give_each_data_set_the_same_weight(comparisons: list[Comparison]) -> None:
     """Whatever their sizes; the test is that of their mean differences."""
     rows = list(pooled_rows(comparisons, "test"))
-    assert [(row["measure"], row["ranker"]) for row in rows] == [
-        (row.measure, row.ranker) for row in comparisons[0].summary()
+    assert [(row["metric"], row["ranker"]) for row in rows] == [
+        (row.metric, row.ranker) for row in comparisons[0].summary()
     ]
     for row, *parts in zip(rows, *(item.summary() for item in comparisons), strict=True):
         for name in ("mean", "difference", "rounds"):

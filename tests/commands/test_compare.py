@@ -17,14 +17,14 @@ def test_it_is_cross_validate_rankers(data: Path, output: Output, tmp_path: Path
     """The same table, numbers and picture as from Python."""
     files = {name: tmp_path / name for name in ("numbers.json", "picture.png")}
     argv = ["--data", data / "train.txt", "--rankers", *RANKERS, "--baseline", RANKERS[1], *SMALL]
-    argv += ["--measures", "ndcg@3", "map", "--json", files["numbers.json"]]
+    argv += ["--metric", "ndcg@3", "map", "--json", files["numbers.json"]]
     output("compare", *argv, "--picture", files["picture.png"])
     expected = cross_validate_rankers(
         dict(zip(RANKERS, [GBRanker("ranknet"), LGBMRanker(verbosity=-1)], strict=True)),
         *read_letor(data / "train.txt"),
         name="train.txt",
         seeds=1,
-        measures=["ndcg@3", "map"],
+        metric=["ndcg@3", "map"],
         baseline=RANKERS[1],
         n_jobs=1,
         progress=False,

@@ -72,7 +72,7 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = "compare --data t.csv --categorical b --rankers ranknet lambda:map --seeds 2"
-    argv += " --measures map ndcg@3 --baseline lambda:map --jobs 3 --docid url"
+    argv += " --metric map ndcg@3 --baseline lambda:map --jobs 3 --docid url"
     (rankers, (data,)), found = called(
         monkeypatch, "commands.comparisons.compare_rankers", *argv.split()
     )
@@ -81,7 +81,7 @@ def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert data.X["b"].dtype == "category"
     assert list(data.X) == ["a", "b", "margin"]
     assert data.docid.tolist() == table["url"].tolist()
-    expected = {"seeds": 2, "measures": ["map", "ndcg@3"], "baseline": "lambda:map", "n_jobs": 3}
+    expected = {"seeds": 2, "metric": ["map", "ndcg@3"], "baseline": "lambda:map", "n_jobs": 3}
     assert expected.items() <= found.items()
 
 
@@ -106,6 +106,6 @@ def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
     (ranker, X, y), found = called(monkeypatch, "plots.report.report", *argv, "--against", other)
     assert ranker.n_features_in_ == 6
     assert (X.shape, len(y), found["train"].shape) == ((50, 6), 50, (120, 6))
-    assert found["measures"] == ["map", "ndcg@3"]
+    assert found["metric"] == ["map", "ndcg@3"]
     assert found["names"] == (model, other)
     assert (found["by"], found["docid"]) == ((), None)

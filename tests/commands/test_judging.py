@@ -54,7 +54,7 @@ def test_compare_by_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
          for q in (query == QID for query in range(18))]
     )  # fmt: skip
     assert rows[1]["mean"] == pytest.approx(expected)
-    assert "queries tell a difference of" in capsys.readouterr().out
+    assert "Minimum detectable difference with" in capsys.readouterr().out
 
 
 def test_compare_on_files(folder: Path) -> None:
@@ -72,7 +72,7 @@ def test_report_against_a_column_with_a_judge(folder: Path) -> None:
     """Labels of people are missing where they have not judged; training data have no judge."""
     given = {"n_estimators": 3, "n_jobs": 1}
     GBRanker(**given).fit(FRAME.assign(margin=abs(X[:, 1])), Y, qid=QID).save("own")
-    command = "report few.parquet --model own --against live --judged-by llm --docid sku"
+    command = "report few.parquet --model own --against live --judge-labels llm --docid sku"
     assert run(command, "--train", "train.parquet", "--html", "r.html") == 0
     page = (folder / "r.html").read_text()
     assert "What the judge is worth" in page

@@ -94,7 +94,7 @@ def test_runs_are_compared_with_arrays(tmp_path: Path) -> None:
     metrics = ["ndcg(gain=linear)", "judged@2", "p@2"]
     scores = {"run": run, "array": [3.0, 2.0, 1.0], "absent": [1.0, -np.inf, 2.0]}
     result = compare_scores(scores, y, ["q"] * 3, docid=docid, metric=metrics)
-    means = {(row.ranker, row.measure): row.mean for row in result.summary()}
+    means = {(row.ranker, row.metric): row.mean for row in result.summary()}
     ideal = 2 + 1 / np.log2(3)
     assert means["run", str(get_measure(metrics[0]))] == pytest.approx(
         (1 / np.log2(3) + 2 / 2) / ideal
@@ -102,8 +102,10 @@ def test_runs_are_compared_with_arrays(tmp_path: Path) -> None:
     assert means["absent", str(get_measure(metrics[0]))] == pytest.approx(2 / np.log2(3) / ideal)
     assert [means[name, "judged@2"] for name in scores] == [0.5, 1.0, 1.0]
     assert [means[name, "p@2"] for name in scores] == [0.5, 1.0, 0.5]
-    for short in ({"labels": {"b": [0.0]}}, {"judged_by": [0.0]}):
-        with pytest.raises(ValueError, match=r"(labels..b..|judged_by) must have 3 entries, got 1"):
+    for short in ({"labels": {"b": [0.0]}}, {"judge_labels": [0.0]}):
+        with pytest.raises(
+            ValueError, match=r"(labels..b..|judge_labels) must have 3 entries, got 1"
+        ):
             compare_scores(scores, y, ["q"] * 3, docid=docid, **short)
 
 
@@ -117,12 +119,12 @@ def test_a_judge_of_runs(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     others = write(tmp_path / "two", judge, other)
     with pytest.warns(UserWarning, match="people have judged 5 queries"):
-        result = compare_scores({"a": paths[0], "b": others[0]}, *paths[1:], judged_by=others[1])
+        result = compare_scores({"a": paths[0], "b": others[0]}, *paths[1:], judge_labels=others[1])
     assert {row.n_queries for row in result.summary()} == {5}
     y, scores, qid = read_judged_run(paths[0], paths[1])
     assert_array_equal(
         result.parts["test"].by_query("ndcg@10")[0, 0, :5],
         get_measure("ndcg@10").per_query(y, scores, qid=qid),
     )
-    with pytest.raises(ValueError, match=r"judged_by must hold all queries of .*lacks 3"):
-        compare_scores({"a": paths[0]}, others[1], judged_by=paths[1])
+    with pytest.raises(ValueError, match=r"judge_labels must hold all queries of .*lacks 3"):
+        compare_scores({"a": paths[0]}, others[1], judge_labels=paths[1])

@@ -27,8 +27,8 @@ def comparisons() -> Any:
         NOISY,
         [Dataset("data", X, Y, QID, 3), Dataset("other", *OTHER, 3)],
         seeds=2,
-        measures=["ndcg@10", "rr"],
-        difference=0.02,
+        metric=["ndcg@10", "rr"],
+        target_difference=0.02,
         **QUIET,
     )
 
@@ -43,8 +43,8 @@ def test_several_data_sets_are_several_comparisons(comparisons: Any) -> None:
     """Each is what it would be alone."""
     assert [item.data for item in comparisons] == ["data", "other"]
     alone = cross_validate_rankers(
-        NOISY, *OTHER, folds=3, seeds=2, measures=["ndcg@10", "rr"], name="other",
-        difference=0.02, **QUIET,
+        NOISY, *OTHER, folds=3, seeds=2, metric=["ndcg@10", "rr"], name="other",
+        target_difference=0.02, **QUIET,
     )  # fmt: skip
     for one, other in zip(comparisons[1].summary(), alone.summary(), strict=True):
         np.testing.assert_equal(
@@ -53,15 +53,15 @@ def test_several_data_sets_are_several_comparisons(comparisons: Any) -> None:
         )
 
 
-def test_the_difference_that_all_rankers_tell(comparison: Any) -> None:
+def test_the_difference_that_is_detected_for_all_rankers(comparison: Any) -> None:
     """The widest of theirs."""
-    widest = max(comparison.summary()[1:3], key=lambda row: row.smallest)
+    widest = max(comparison.summary()[1:3], key=lambda row: row.minimum_detectable)
     assert (
         comparison.table()
         .split("\n\n")[0]
         .endswith(
-            f" tell a difference of {widest.smallest:.4f} (power 0.8, level 0.05); "
-            f"one of 0.02 takes {widest.n_needed:,.0f}."
+            f" queries: {widest.minimum_detectable:.4f} (power 0.8, α 0.05). "
+            f"Detecting 0.02 needs {widest.required_queries:,.0f} queries."
         )
     )
 
@@ -70,18 +70,18 @@ def test_json(comparison: Any) -> None:
     """Numbers or null for each measure and ranker, on test and validation queries."""
     content = comparison.to_json()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
-    assert list(content) == ["baseline", "measures", "seeds", "test", "valid"]
+    assert list(content) == ["baseline", "metrics", "seeds", "test", "valid"]
     assert content["baseline"] == "clean"
-    assert content["measures"] == ["ndcg@10", "rr"]
+    assert content["metrics"] == ["ndcg@10", "rr"]
     assert content["seeds"] == [0, 1]
-    kinds = {"data": str, "measure": str, "ranker": str, "n_queries": int, "n_skipped": int}
+    kinds = {"data": str, "metric": str, "ranker": str, "n_queries": int, "n_skipped": int}
     numbers = ["mean", "low", "high", "seed_deviation", "difference", "difference_low",
                "difference_high", "p_randomisation", "p_t", "rounds",
                "cpu_seconds"]  # fmt: skip
     said = {"p_correction": "Holm"}
-    told = ["smallest", "n_needed", "n_worth"]
+    told = ["minimum_detectable", "required_queries", "judge_equivalent_queries"]
     for part in ("test", "valid"):
-        keys = [(row["data"], row["measure"], row["ranker"]) for row in content[part]]
+        keys = [(row["data"], row["metric"], row["ranker"]) for row in content[part]]
         expected = itertools.product(["data"], ["ndcg@10", "rr"], NOISY)
         assert keys == list(expected)
         for row in content[part]:

@@ -39,7 +39,7 @@ def test_summary_is_what_a_loop_gives() -> None:
     names = ("lambdarank", "ranknet")
     rankers = {name: GBRanker(name, **TINY, subsample=0.5) for name in names}
     comparison = cross_validate_rankers(
-        rankers, X, y, QID, folds=3, seeds=[3, 8], measures=["ndcg@3", "rr"], **QUIET
+        rankers, X, y, QID, folds=3, seeds=[3, 8], metric=["ndcg@3", "rr"], **QUIET
     )
     values: dict[str, Any] = {name: {3: {}, 8: {}} for name in names}
     for name, seed, fold in itertools.product(names, (3, 8), LetorFolds(3).split(X, Y, QID)):
@@ -55,7 +55,7 @@ def test_summary_is_what_a_loop_gives() -> None:
             [[values[name][seed][part][q] for q in range(12) if q != 5] for seed in (3, 8)]
             for name in names
         ])  # fmt: skip
-        rows = [row for row in comparison.summary(part) if row.measure == "ndcg@3"]
+        rows = [row for row in comparison.summary(part) if row.metric == "ndcg@3"]
         assert [(row.data, row.ranker) for row in rows] == [("data", name) for name in names]
         for row, own in zip(rows, table, strict=True):
             assert (row.n_queries, row.n_skipped, row.rounds) == (11, 1, 5)
@@ -127,7 +127,7 @@ def test_rankers_get_every_column() -> None:
     }
     Recorder.calls.clear()
     found = cross_validate_rankers(
-        {"a": Recorder()}, X, Y, QID, folds=3, seeds=1, measures=["ndcg[m]", "ap"], **columns,
+        {"a": Recorder()}, X, Y, QID, folds=3, seeds=1, metric=["ndcg[m]", "ap"], **columns,
         **QUIET,
     )  # fmt: skip
     folds = Dataset("data", X, Y, QID, 3).splits
@@ -197,7 +197,7 @@ def test_names_of_libraries_are_their_rankers_as_they_come(
         assert np.isnan(row.rounds)  # LightGBM says 0 for all of them
 
 
-@pytest.mark.parametrize("change", [{"measures": ["nonsense"]}, {"baseline": "b"}, {"seeds": 0}])
+@pytest.mark.parametrize("change", [{"metric": ["nonsense"]}, {"baseline": "b"}, {"seeds": 0}])
 def test_nothing_is_fitted_before_all_is_checked(change: dict[str, Any]) -> None:
     given: dict[str, Any] = {"rankers": {"a": Noisy()}, "datasets": [Dataset("d", X, Y, QID, 3)]}
     Noisy.fits = 0

@@ -1,11 +1,11 @@
-"""How many queries tell a difference: against simulation, and the other way round."""
+"""How many queries detect a difference: against simulation, and the other way round."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from gbrank import how_many_queries
-from gbrank.evaluation.statistics import queries_needed_for, smallest_difference
+from gbrank.evaluation.statistics import minimum_detectable, queries_needed_for
 
 
 @pytest.mark.parametrize("kind", ["normal", "skewed", "mostly zero"])
@@ -18,7 +18,7 @@ def test_the_power_is_what_it_says(kind: str) -> None:
         "mostly zero": rng.normal(0, 0.2, 100_000) * (rng.uniform(size=100_000) < 0.3),
     }[kind]
     population += 0.02 - population.mean()
-    n = how_many_queries(population, difference=0.02)
+    n = how_many_queries(population, target_difference=0.02)
     samples = rng.choice(population, (4000, n))
     found = stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05
     assert found.mean() == pytest.approx(0.8, abs=0.03)
@@ -28,7 +28,7 @@ def test_the_power_is_what_it_says(kind: str) -> None:
 def test_the_smallest_difference_is_the_one_that_takes_these_queries(n: int) -> None:
     """One way and the other; the power is that of SciPy's noncentral t distribution."""
     deviation = 0.2
-    smallest = smallest_difference(deviation / np.sqrt(n), n - 1)
+    smallest = minimum_detectable(deviation / np.sqrt(n), n - 1)
     assert queries_needed_for(smallest * 1.001, deviation) == n
     assert queries_needed_for(smallest * 0.999, deviation) == n + 1
     edge, ratio = stats.t.ppf(0.975, n - 1), smallest / deviation * np.sqrt(n)

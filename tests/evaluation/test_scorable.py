@@ -139,7 +139,7 @@ def test_what_is_fitted_is_judged_as_it_is(tmp_path: Path) -> None:
         "mine": Ridge(),
         "named": "ranknet",
     }
-    options = QUIET | {"measures": ["map"], "baseline": "column"}
+    options = QUIET | {"metric": ["map"], "baseline": "column"}
     with pytest.warns(UserWarning, match="no tree has a split") as caught:
         rows = cross_validate_rankers(opponents, FRAME, Y, QID, **options).summary()
     assert {warning.filename for warning in caught} == {__file__}

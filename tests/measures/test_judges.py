@@ -74,7 +74,7 @@ def test_people_whose_values_are_equal() -> None:
     assert one.mean == 0.5
     assert np.isnan([one.error, one.freedom, one.worth]).all()
     alike = {"a": SCORES["live"], "b": np.where(QID < 15, SCORES["live"], SCORES["new"])}
-    row = compare_scores(alike, FEW, QID, judged_by=judge_of(0.9)).summary()[1]
+    row = compare_scores(alike, FEW, QID, judge_labels=judge_of(0.9)).summary()[1]
     assert (row.difference, row.difference_low, row.difference_high) == (0, 0, 0)
 
 
@@ -100,22 +100,22 @@ def test_intervals_cover_what_people_would_say(bias: float, noise: float) -> Non
 def test_a_good_judge_narrows_the_difference() -> None:
     """And says by how much; the judge's own bias does not move the mean."""
     alone = compare_scores({n: s[QID < 15] for n, s in SCORES.items()}, Y[QID < 15], QID[QID < 15])
-    found = compare_scores(SCORES, FEW, QID, judged_by=judge_of(0.97))
+    found = compare_scores(SCORES, FEW, QID, judge_labels=judge_of(0.97))
     one, other = (item.summary()[1] for item in (found, alone))
     assert one.n_queries == 15
     ends = [row.difference_high - row.difference_low for row in (one, other)]
     assert ends[0] < 0.8 * ends[1]
-    assert 5 < one.n_worth <= 45
-    assert 5 < found.summary()[0].n_worth <= 45  # to the mean of the baseline
+    assert 5 < one.judge_equivalent_queries <= 45
+    assert 5 < found.summary()[0].judge_equivalent_queries <= 45  # to the mean of the baseline
     text = found.table()
     assert "15 queries judged by people, 45 more by a judge" in text
     assert "the judge is worth as much as" in text
-    nothing = compare_scores(SCORES, FEW, QID, judged_by=np.ones(len(Y))).table()
+    nothing = compare_scores(SCORES, FEW, QID, judge_labels=np.ones(len(Y))).table()
     assert "To the differences, the judge is worth nothing." in nothing
-    three = compare_scores(SCORES, np.where(QID < 3, Y, np.nan), QID, judged_by=judge_of(0.97))
+    three = compare_scores(SCORES, np.where(QID < 3, Y, np.nan), QID, judge_labels=judge_of(0.97))
     assert [row.n_queries for row in three.summary()] == [3, 3]
     more = 0.2 * np.mean([row.mean for row in found.summary()])
-    biased = compare_scores(SCORES, FEW, QID, judged_by=np.minimum(judge_of(0.97) + 1, 4))
+    biased = compare_scores(SCORES, FEW, QID, judge_labels=np.minimum(judge_of(0.97) + 1, 4))
     assert abs(biased.summary()[0].mean - found.summary()[0].mean) < more
 
 
@@ -123,16 +123,16 @@ def test_the_score_of_a_ranker_and_folds() -> None:
     """The same mean as that of the comparison; training takes the judge's labels elsewhere."""
     judge = judge_of(0.8)
     ranker = GBRanker(n_estimators=5, random_state=0, n_jobs=1).fit(X, Y, qid=QID)
-    found = compare_scores({"own": ranker}, FEW, QID, X=X, judged_by=judge).summary()[0]
-    assert ranker.score(X, FEW, QID, judged_by=judge) == pytest.approx(found.mean)
+    found = compare_scores({"own": ranker}, FEW, QID, X=X, judge_labels=judge).summary()[0]
+    assert ranker.score(X, FEW, QID, judge_labels=judge) == pytest.approx(found.mean)
     rankers = {
         "own": GBRanker(n_estimators=5),
         "first": X[:, 0],
         "theirs": XGBRanker(n_estimators=2),
     }
     options: dict[str, Any] = {"folds": 3, "seeds": 1, "n_jobs": 1, "progress": False}
-    compared = cross_validate_rankers(rankers, X, FEW, QID, judged_by=judge, **options)
+    compared = cross_validate_rankers(rankers, X, FEW, QID, judge_labels=judge, **options)
     rows = compared.summary()
     assert [row.n_queries for row in rows] == [15, 15, 15]
-    alone = compare_scores({"first": X[:, 0]}, FEW, QID, judged_by=judge).summary()[0]
+    alone = compare_scores({"first": X[:, 0]}, FEW, QID, judge_labels=judge).summary()[0]
     assert rows[1].mean == pytest.approx(alone.mean)

@@ -99,7 +99,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
         for own, value in zip(names, (0.5, 0.6), strict=True)
     ]
     compared: Any = SimpleNamespace(
-        data=name, baseline=name, measures=[name], rankers=names, blocks=lambda _: [rows]
+        data=name, baseline=name, metrics=[name], rankers=names, blocks=lambda _: [rows]
     )
     ranker = as_part(lambda: fitted(n_estimators=2))
     ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}

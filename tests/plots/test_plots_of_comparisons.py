@@ -21,7 +21,7 @@ def test_per_query() -> None:
     qid = rng.permutation(np.repeat(np.arange(12), 10))
     y = rng.integers(0, 3, 120) * (qid != 5)  # a query without a relevant document
     ours, other = y + rng.normal(size=120), y + 2 * rng.normal(size=120)
-    ax = plots.per_query(y, ours, other, qid=qid, measure="ndcg@5", names=("A", "B"))
+    ax = plots.per_query(y, ours, other, qid=qid, metric="ndcg@5", names=("A", "B"))
     (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
     by_hand = np.array(
         [
@@ -53,16 +53,16 @@ def compared() -> Comparison:
     """Return a comparison of three rankers by two measures."""
     rankers = {name: GBRanker(name, n_estimators=5) for name in ("ranknet", "lambdarank", "slam")}
     return cross_validate_rankers(
-        rankers, X, Y, QID, folds=3, seeds=1, n_jobs=1, measures=["ndcg@10", "map"]
+        rankers, X, Y, QID, folds=3, seeds=1, n_jobs=1, metric=["ndcg@10", "map"]
     )
 
 
-@pytest.mark.parametrize("measure", [None, "map"])
-def test_comparison(compared: Comparison, measure: str | None) -> None:
+@pytest.mark.parametrize("metric", [None, "map"])
+def test_comparison(compared: Comparison, metric: str | None) -> None:
     """Means as dots, and the intervals of the differences, from the baseline's mean."""
-    ax = plots.comparison(compared, measure=measure)
-    shown = measure or "ndcg@10"
-    rows = [row for row in compared.summary() if row.measure == shown]
+    ax = plots.comparison(compared, metric=metric)
+    shown = metric or "ndcg@10"
+    rows = [row for row in compared.summary() if row.metric == shown]
     dots = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
     assert_allclose(dots, [[row.mean, place] for place, row in enumerate(rows)])
     bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
@@ -84,7 +84,7 @@ def test_quality_by_seconds(compared: Comparison) -> None:
     blocks = compared.blocks("test")
     assert len(figure.axes) == len(blocks)
     for axes, rows in zip(figure.axes, blocks, strict=True):
-        assert axes.get_ylabel() == f"{rows[0].measure}, test queries"
+        assert axes.get_ylabel() == f"{rows[0].metric}, test queries"
         marks = [line.get_xydata()[0].tolist() for line in axes.lines]
         assert marks == [[row.cpu_seconds, row.mean] for row in rows]
         for name, mark, row in zip(axes.texts, axes.lines, rows, strict=True):
@@ -97,7 +97,7 @@ def test_differences(compared: Comparison) -> None:
     figure = plots.differences(compared)
     *panels, beside = figure.axes
     for axes, rows in zip(panels, compared.blocks(), strict=True):
-        assert axes.get_title() == rows[0].measure
+        assert axes.get_title() == rows[0].metric
         assert axes.get_xlabel() == "minus ranknet"
         dots = [line.get_xydata()[0] for line in axes.lines if line.get_marker() == "o"]
         assert_allclose(dots, [[row.difference, place] for place, row in enumerate(rows)])

@@ -163,7 +163,7 @@ def test_data(page: Page) -> None:
 def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
     """A single document has no order, and equal scores have no tau; by hand and by SciPy.
 
-    Beside the difference stands how many queries tell 0.01; the best feature is beside the first.
+    Beside the difference stands how many queries detect 0.01; the best feature is beside the first.
     """
     rng, sizes = np.random.default_rng(0), [1, 3, *[12] * 12]
     queries = np.repeat(np.arange(14), sizes)
@@ -171,7 +171,7 @@ def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
     labels = np.digitize(table[:, 0] + rng.normal(size=len(queries)), [0.5, 1.5])
     ours, theirs = (table[:, 0] + rng.normal(size=len(queries)) for _ in range(2))
     ours[queries == 5] = 0
-    options: dict[str, Any] = {"against": theirs, "measures": ["ndcg@10"], "names": ("a", "b")}
+    options: dict[str, Any] = {"against": theirs, "metric": ["ndcg@10"], "names": ("a", "b")}
     page = Page(
         gbrank.report(ours, table, labels, qid=queries, html=tmp_path / "r.html", **options)
     )
@@ -192,7 +192,7 @@ def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
         for scores in (ours, theirs, table[:, 0])
     )
     needed = gbrank.how_many_queries((first - second)[~np.isnan(first)])
-    assert f"one of 0.01 takes {needed:,}." in page.texts["changes"]
+    assert f"Detecting 0.01 needs {needed:,} queries." in page.texts["changes"]
     lead = (first - alone)[~np.isnan(first)]
     half = 1.96 * lead.std(ddof=1) / np.sqrt(len(lead))
     ends = f"95% interval {lead.mean() - half:+.4f} to {lead.mean() + half:+.4f}"
@@ -211,7 +211,7 @@ def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Pat
     known = ~np.isnan(people)
     scores = {"new": rankers[0].predict(FRAME[TEST]),
               "old": rankers[1].predict(FRAME[TEST][["a", "c", "kind"]])}  # fmt: skip
-    given: dict[str, Any] = {"qid": QUERIES, "judged_by": judge, "html": tmp_path / "r.html"}
+    given: dict[str, Any] = {"qid": QUERIES, "judge_labels": judge, "html": tmp_path / "r.html"}
     options = {"against": scores["old"], "names": ("new", "old")}
     page = Page(gbrank.report(scores["new"], FRAME[TEST], people, **given, **options))
     facts, pairs = page.table("judge", "judge"), people[known][:, None] - judge[known]
@@ -229,12 +229,12 @@ def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Pat
     ]
     assert page.table("judge", "model")["new"][0] == f"{np.nanmean(by[0] - by[1]):+.4f}"
     found = gbrank.compare_scores(
-        scores, people, QUERIES, judged_by=judge, baseline="old"
+        scores, people, QUERIES, judge_labels=judge, baseline="old"
     ).summary()
     assert page.table("measures", "measure")["ndcg@10"][:2] == ["5", f"{found[0].mean:.4f}"]
     for name in scores:  # what the judge is worth to the mean of each
-        judged = gbrank.compare_scores(scores, people, QUERIES, judged_by=judge, baseline=name)
-        (worth,) = [row.n_worth for row in judged.summary() if row.ranker == name]
+        judged = gbrank.compare_scores(scores, people, QUERIES, judge_labels=judge, baseline=name)
+        (worth,) = [row.judge_equivalent_queries for row in judged.summary() if row.ranker == name]
         assert page.table("judge", "model")[name][3] == f"{worth:.1f}"
     changed = page.table("changes", "measure")["ndcg@10"]
     assert changed[0] == f"{found[0].difference:+.4f}"

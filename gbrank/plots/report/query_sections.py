@@ -22,7 +22,7 @@ TOP = 10  # documents of a list
 FURTHER = 5  # documents with a label above 0 that are shown below the top
 LONGEST = 200  # documents of a list whose reasons are computed, at 3 ms each
 DOTS = 2000
-ASKED = 0.01  # a difference of which it is said how many queries tell it
+TARGET = 0.01  # difference, of which the page says how many queries detect it
 
 
 def measures(judged: ReportData) -> Blocks:
@@ -66,8 +66,8 @@ def changes(judged: ReportData) -> Blocks:
         return
     yield page.Lead(_verdict(judged))
     main = judged.main
-    smallest, needed = main.compared.power(main.n_queries, ASKED)
-    told = statistics.power_sentence(main.n_queries, smallest[0], needed[0], ASKED)
+    minimum, needed = main.compared.power(main.n_queries, TARGET)
+    told = statistics.power_sentence(main.n_queries, minimum[0], needed[0], TARGET)
     tests = TEXTS["judged tests" if main.both else "tests"]
     yield TEXTS["changes"].format(names=judged.names, tests=tests, told=told)
     columns = ["p (t)"] if main.both else ["p (random.)", "p (t)"]

@@ -55,11 +55,11 @@ def report(
     qid: Ids | None = None,
     group: ArrayLike | None = None,
     against: Any = None,
-    judged_by: ArrayLike | None = None,
+    judge_labels: ArrayLike | None = None,
     train: Any = None,
     by: str | Sequence[str] = (),
     docid: str | None = None,
-    measures: Sequence[Metric] | None = None,
+    metric: Metric | Sequence[Metric] | None = None,
     names: tuple[str, str] = ("this model", "the other model"),
 ) -> Path:
     """Write a page on what a ranker is worth, what it learned, and where it fails.
@@ -77,14 +77,14 @@ def report(
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
         Data to judge it by. A data frame may have columns that are no features.
     y : array-like, shape (n_documents,)
-        Relevance labels, at least 0; with `judged_by`, NaN in queries that people have not judged.
+        Relevance labels, at least 0; with `judge_labels`, NaN in queries that people did not judge.
     html : path
         The file. It is written whole or not at all.
     qid, group
         The queries, as for `GBRanker.fit`; with neither, all rows are one query.
     against : model, str, path or array-like, optional
         What to compare it with, likewise: any model, its file, a column of X, scores, a TREC run.
-    judged_by : array-like, shape (n_documents,), optional
+    judge_labels : array-like, shape (n_documents,), optional
         Labels by a judge, such as a language model, for all documents. Means and differences are
         then those of `compare_scores`, and a section says what the judge is worth; groups and lists
         have people's labels where there are any, else the judge's.
@@ -96,7 +96,7 @@ def report(
     docid : str, optional
         The column of X that says what documents are called, in TREC runs too; their row by default,
         from 0.
-    measures : sequence of str, Measure or callable, optional
+    metric : str, Measure, callable, or sequence of them, optional
         The first decides: groups, worst queries and changes are by this one. By default the
         ranker's `eval_metric`, but for labels that have a name, then ndcg@1, ndcg@5, ndcg@10, map
         and mrr.
@@ -128,7 +128,7 @@ def report(
     """
     needed("jinja2", "report")
     check_folder(html, "html")
-    called, chosen = _check_names(names), _check_measures(ranker, measures)
+    called, chosen = _check_names(names), _check_measures(ranker, metric)
     columns = [by] if isinstance(by, str) else list(by)
     documents = None if docid is None else column_of(X, docid, "docid")
     queries = Queries.resolve(n_rows(X), qid, group)
@@ -143,7 +143,7 @@ def report(
     if train is not None:
         with found_in("train: "):
             training = schema.transform(own_columns(rankers[0], train))
-    labels = {"y": y} if judged_by is None else with_judge(y, judged_by, queries, None)
+    labels = {"y": y} if judge_labels is None else with_judge(y, judge_labels, queries, None)
     rows = Documents.checked(X, queries=queries, **labels)
     judged = ReportData(
         rows=rows,
@@ -172,9 +172,9 @@ def _check_names(names: object) -> tuple[str, str]:
     raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
 
 
-def _check_measures(ranker: Any, asked: Sequence[Metric] | None) -> list[Measure]:
-    if asked is not None:
-        return get_measures(asked, "measures")
+def _check_measures(ranker: Any, metric: Metric | Sequence[Metric] | None) -> list[Measure]:
+    if metric is not None:
+        return get_measures(metric, "metric")
     of_ranker = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
     of_y = (measure for measure in of_ranker if measure.label is None)
     return list({str(one): one for one in (*of_y, *map(get_measure, USUAL))}.values())
