@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 Model: TypeAlias = Union["LightGBMModel", "XGBoostModel"]
 
-__all__ = ["MODELS", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
+TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
+
+__all__ = ["MODELS", "TITLES", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
 
 
 class Trainer(Steps, Protocol):

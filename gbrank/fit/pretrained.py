@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals as nw
 from numpy.typing import ArrayLike
 
-from gbrank.boosters import Model, recognise
-from gbrank.boosters.model_files import read_model_file
-from gbrank.common.argument_error import found_in
+from gbrank.boosters import MODELS, TITLES, Model, recognise
 from gbrank.common.arrays import Vector
 from gbrank.common.on_use import needed
 from gbrank.common.plain import as_json
@@ -104,8 +102,13 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
     content = path.read_bytes() if content is None else content
     for booster, pattern in FILES.items():
         if re.match(pattern, content):
-            with found_in(f"{path}: "):
-                return as_pretrained(read_model_file(booster, content).native)
+            try:
+                return as_pretrained(MODELS[booster].read_file(content).native)
+            except ValueError as error:
+                raise ValueError(
+                    f"{path}: expected a whole {TITLES[booster]} model, got one that was cut or "
+                    f"edited: {error}"
+                ) from None
     return None
 
 

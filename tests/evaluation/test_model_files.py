@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from gbrank.evaluation import scores_from
 from scored import FRAME, QID, WIDER, X, Y, lightgbm_ranker
 
 
-def test_files_are_told_by_their_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever their names; each is tried once in a process of its own, which takes seconds."""
+def test_files_are_recognized_by_their_content(tmp_path: Path) -> None:
+    """Whatever their names."""
     ranker = lightgbm_ranker()
     ranker.booster_.save_model(tmp_path / "one")
     assert_allclose(scores_from(tmp_path / "one", FRAME), ranker.predict(FRAME))
@@ -30,8 +29,6 @@ def test_files_are_told_by_their_content(tmp_path: Path, monkeypatch: pytest.Mon
     own = GBRanker(n_estimators=3, random_state=0).fit(X, Y, qid=QID)
     own.save(tmp_path / "three")
     assert_array_equal(scores_from(tmp_path / "three", X), own.predict(X))
-    monkeypatch.setattr(subprocess, "run", None)
-    assert_allclose(scores_from(tmp_path / "one", FRAME), ranker.predict(FRAME))
 
 
 @pytest.mark.slow
@@ -63,7 +60,7 @@ DAMAGE: dict[str, Any] = {
     "half": lambda text: text[: len(text) // 2],
     "nine tenths": lambda text: text[: len(text) * 9 // 10],
     "in the parameters": lambda text: text[: text.index(b"end of parameters")],
-    "longer number": lambda text: text.replace(b"shrinkage=0.", b"shrinkage=0.00", 1),
+    "number": lambda text: re.sub(rb"(leaf_value=.*) \S+\n", rb"\g<1>\n", text, count=1),
     "child": lambda text: re.sub(rb"(left_child=.*)\d\n", rb"\g<1>0\n", text, count=1),
     "feature": lambda text: re.sub(rb"split_feature=\d", b"split_feature=9", text, count=1),
     "category": lambda text: re.sub(rb"num_cat=[1-9]", b"num_cat=0", text, count=1),
@@ -74,7 +71,7 @@ DAMAGE: dict[str, Any] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_files_of_lightgbm(damage: str, tmp_path: Path) -> None:
-    """They would end the process: the message has the file and its kind, also as an init."""
+    """LightGBM would end the process: the message has the file and its kind, also as an init."""
     path, text = tmp_path / "live.txt", whole_lightgbm()
     path.write_bytes(DAMAGE[damage](text))
     assert path.read_bytes() != text
@@ -114,7 +111,7 @@ def child(trees: list[Any]) -> None:
 
 @pytest.mark.parametrize("damage", [circle, beyond, child, None])
 def test_damaged_files_of_xgboost(damage: Any, tmp_path: Path) -> None:
-    """They would end the process, or not come to an end: a process of its own reads them first."""
+    """XGBoost itself would end the process, or never come to an end."""
     booster = xgb.train({"max_depth": 3, "nthread": 1}, xgb.DMatrix(X, Y), 3)
     content = json.loads(booster.save_raw("json"))
     if damage is None:  # XGBoost reads beyond the end of the array

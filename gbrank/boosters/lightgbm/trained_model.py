@@ -17,7 +17,9 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.feature_matrix import Features, as_dense
 
 CATEGORICAL = 1  # a bit of a split's "decision_type"
-LEAF_VALUES, SIZES = re.compile(r"^leaf_value=(.*)$", re.M), re.compile(r"^tree_sizes=.*\n", re.M)
+LEAF_VALUES = re.compile(r"^leaf_value=(.*)$", re.MULTILINE)
+SIZES = re.compile(r"^tree_sizes=.*\n", re.MULTILINE)  # of the texts of trees
+PARAMETER = re.compile(r"\[\w+: .*\]|\s*$")  # or a blank line
 
 
 class LightGBMModel:
@@ -32,6 +34,25 @@ class LightGBMModel:
         text = content.decode().replace("\r\n", "\n")
         with translated("not a LightGBM model"):
             return cls(lgb.Booster(model_str=text))
+
+    @classmethod
+    def read_file(cls, content: bytes) -> "LightGBMModel":
+        """Read a model file that others may have cut or edited, or refuse it.
+
+        LightGBM takes a cut file, and reads beyond a parameter without a colon. Without the sizes
+        of trees it reads one after another, and an error in them does not end the process.
+        """
+        text = content.decode().replace("\r\n", "\n")
+        trees, end, rest = text.partition("\nend of trees")
+        _, parameters, listed = rest.partition("\nparameters:")
+        if not end or (parameters and "end of parameters" not in listed):
+            raise ValueError("it ends before its trees or its parameters do")
+        for line in listed.partition("end of parameters")[0].splitlines():
+            if not PARAMETER.match(line):
+                raise ValueError(f"its parameters have {line!r}, not [name: value]")
+        model = cls.load(SIZES.sub("", text).encode())
+        model.check_links()
+        return model
 
     @classmethod
     def recognise(cls, model: object) -> "LightGBMModel | None":
@@ -57,7 +78,7 @@ class LightGBMModel:
     def refit(self, X: Features, n_jobs: int, change: Refit) -> "LightGBMModel":
         """Return the same trees with other leaf values, which depend on the leaves of rows."""
         leaves = np.ascontiguousarray(self._predicted(X, n_jobs, pred_leaf=True).T)
-        text = SIZES.sub("", self.native.model_to_string())  # of the texts of trees
+        text = SIZES.sub("", self.native.model_to_string())
         values = [np.array(line.split(), np.float64) for line in LEAF_VALUES.findall(text)]
         lines = (" ".join(map(repr, each.tolist())) for each in change(leaves, values))
         text = LEAF_VALUES.sub(lambda _: f"leaf_value={next(lines)}", text)

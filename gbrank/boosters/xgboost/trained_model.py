@@ -33,6 +33,13 @@ class XGBoostModel:
         return cls(booster)
 
     @classmethod
+    def read_file(cls, content: bytes) -> "XGBoostModel":
+        """Read a model file that may have been cut or edited, or refuse it."""
+        model = cls.load(content)
+        model.check_links()
+        return model
+
+    @classmethod
     def recognise(cls, model: object) -> "XGBoostModel | None":
         """Return the model that a booster or a fitted XGBModel is, up to its best iteration."""
         if isinstance(model, xgb.XGBModel) and model.__sklearn_is_fitted__():
