@@ -1,6 +1,5 @@
 # What gbrank exports; read by gbrank/__init__.py, type checkers and editors.
 
-from . import datasets as datasets
 from . import evaluation as evaluation
 from . import plots as plots
 from . import schedules as schedules
@@ -9,12 +8,12 @@ from .boosters.lightgbm.hook import lightgbm_fobj as lightgbm_fobj
 from .boosters.xgboost.hook import xgboost_feval as xgboost_feval
 from .boosters.xgboost.hook import xgboost_obj as xgboost_obj
 from .common.version import __version__ as __version__
+from .data.cubic import make_cubic as make_cubic
 from .data.frames import split_frame as split_frame
+from .data.letor import read_letor as read_letor
+from .data.letor import write_letor as write_letor
 from .data.queries import Queries as Queries
 from .data.splitting import query_train_test_split as query_train_test_split
-from .datasets import make_cubic as make_cubic
-from .datasets import read_letor as read_letor
-from .datasets import write_letor as write_letor
 from .evaluation import compare_rankers as compare_rankers
 from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
@@ -27,17 +26,25 @@ from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP
 from .measures.cascade import ERR as ERR
 from .measures.cascade import RR as RR
+from .measures.cascade import HitRate as HitRate
 from .measures.discounted import DCG as DCG
 from .measures.discounted import NDCG as NDCG
 from .measures.discounted import RBP as RBP
 from .measures.discounted import WTA as WTA
+from .measures.discounted import Exposure as Exposure
+from .measures.discounted import Judged as Judged
 from .measures.discounted import Precision as Precision
 from .measures.discounted import Recall as Recall
+from .measures.discounted import RPrecision as RPrecision
 from .measures.measure_registry import custom_measure as custom_measure
 from .measures.measure_registry import get_measure as get_measure
 from .measures.measure_registry import list_measures as list_measures
+from .measures.pairwise import KendallTau as KendallTau
+from .measures.pairwise import PairwiseCorrect as PairwiseCorrect
 from .objectives.approxrank import ApproxRank as ApproxRank
 from .objectives.approxrank import SmoothAP as SmoothAP
+from .objectives.hinge import RankSVM as RankSVM
+from .objectives.hinge import SquaredHinge as SquaredHinge
 from .objectives.lambdarank import LambdaRank as LambdaRank
 from .objectives.lambdarank import RankNet as RankNet
 from .objectives.listwise import XENDCG as XENDCG

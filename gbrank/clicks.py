@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_labels, check_number, check_weights
+from gbrank.common.errors import ArgumentError
 from gbrank.common.table import Table, Tabular
+from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.data.documents import check_positions
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys

@@ -12,9 +12,9 @@ of each. `Vector`, `Positions` and `Matrix` are the arrays that structures of wo
 
 from gbrank.boosters.gradient_watch import GradientWatch as GradientWatch
 from gbrank.boosters.gradient_watch import RoundGradients as RoundGradients
-from gbrank.common.arrays import Matrix as Matrix
-from gbrank.common.arrays import Positions as Positions
-from gbrank.common.arrays import Vector as Vector
+from gbrank.common.values import Matrix as Matrix
+from gbrank.common.values import Positions as Positions
+from gbrank.common.values import Vector as Vector
 from gbrank.data.queries import Queries as Queries
 from gbrank.engine.compiling import inline as inline
 from gbrank.engine.compiling import standalone as standalone

@@ -13,12 +13,10 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_jobs, check_number, quoted, shortened
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.on_use import LoadedOnUse, ModuleOnUse
-from gbrank.common.threads import usable_threads
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.runtime import interrupts_held, usable_threads
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents, Labels
 from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
@@ -362,7 +360,7 @@ class GBRanker(ExplainedRanker):
         fitted = self._fitted
         saved = self._description(fitted)
         start = None if fitted.init is None else fitted.init._to_saved()
-        if start is not None and start["estimator"] not in KINDS:
+        if start is not None and class_of_saved(start["estimator"]) is None:
             demand = "must be of no class of your own for the model to be saved"
             raise ArgumentTypeError("init", demand, quoted(fitted.init))
         if not is_start_name(self.init):
@@ -374,7 +372,8 @@ class GBRanker(ExplainedRanker):
         """Return the ranker that a folder holds."""
         start, nested, params = None, saved["init"], saved["params"]
         if nested is not None:
-            start = KINDS[nested["estimator"]]._from_saved(nested)
+            cls_of_start = class_of_saved(nested["estimator"])
+            start = None if cls_of_start is None else cls_of_start._from_saved(nested)
         ranker = cls(**(params if is_start_name(params["init"]) else params | {"init": start}))
         ranker._published = FittedTrees.restored(
             saved["fitted"],
@@ -466,13 +465,19 @@ def opened_init(init: object) -> Any:
     raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
 
 
-# What a saved model may be of, by the name that it says.
-KINDS = LoadedOnUse[type[BaseRanker[Any]]](
-    GBRanker=lambda: GBRanker,
-    LinearRanker=lambda: ModuleOnUse("gbrank.linear.linear_ranker").LinearRanker,
-    SLAMPerceptron=lambda: ModuleOnUse("gbrank.linear.perceptron").SLAMPerceptron,
-    PretrainedRanker=lambda: PretrainedRanker,
-)
+def class_of_saved(name: str) -> type[BaseRanker[Any]] | None:
+    """Import the class that a saved model names; None if it is none of gbrank's."""
+    if name == "LinearRanker":
+        from gbrank.linear.linear_ranker import LinearRanker
+
+        return LinearRanker
+    if name == "SLAMPerceptron":
+        from gbrank.linear.perceptron import SLAMPerceptron
+
+        return SLAMPerceptron
+    if name == "PretrainedRanker":
+        return PretrainedRanker
+    return GBRanker if name == "GBRanker" else None
 
 
 def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
@@ -506,9 +511,10 @@ def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
     """
     saved = read_saved(path)
     name = saved["estimator"]
-    if name not in KINDS:
+    cls = class_of_saved(name)
+    if cls is None:
         raise ValueError(
-            f"{path} must hold one of {', '.join(sorted(KINDS))}, got a {name}: load it by "
-            f"{name}.load."
+            f"{path} must hold one of GBRanker, LinearRanker, PretrainedRanker, SLAMPerceptron, "
+            f"got a {name}: load it by {name}.load."
         )
-    return restored(KINDS[name]._from_saved, path, saved)
+    return restored(cls._from_saved, path, saved)

@@ -12,8 +12,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_number, check_takes, quoted
+from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
 from gbrank.common.grammar import changed_options, evaluate, format_options
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
+from gbrank.common.errors import ArgumentError
+from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
 from gbrank.fit.chain import Link, scores_of

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
+from gbrank.common.values import Vector
 
 __all__ = [
     "LambdaCondition",

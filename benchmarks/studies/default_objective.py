@@ -21,7 +21,7 @@ from benchmarks.letor_folders import read_folds
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import markdown_table
 from gbrank import NDCG, GBRanker, Queries, make_cubic
-from gbrank.common.arrays import Vector
+from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features
 
 SETS = ("mq2008", "ohsumed", "flights", "nfcorpus", "wikiqa")

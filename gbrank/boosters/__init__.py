@@ -1,12 +1,12 @@
 """The boosters that grow the trees, behind one interface; a library is loaded on first use."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, Union
 
 from gbrank.boosters.interface import GradientFunction, State, Steps, TreeSettings
-from gbrank.common.on_use import LoadedOnUse
 
 if TYPE_CHECKING:
     from gbrank.boosters.lightgbm.trained_model import LightGBMModel
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gbrank.boosters.xgboost.trained_model import XGBoostModel
     from gbrank.boosters.xgboost.trainer import XGBoostTrainer
 
+T = TypeVar("T")
 Model: TypeAlias = Union["LightGBMModel", "XGBoostModel"]
 
 TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
@@ -35,6 +36,13 @@ class Trainer(Steps, Protocol):
 
     def close(self) -> None:
         """Release data, and connections to the other workers of a distributed fit."""
+
+
+class LoadedOnUse(dict[str, Callable[[], T]]):
+    """A mapping whose values are made, by the functions that it holds, when they are asked for."""
+
+    def __getitem__(self, name: str) -> T:  # type: ignore[override]
+        return super().__getitem__(name)()
 
 
 TRAINERS: LoadedOnUse[type["LightGBMTrainer"] | type["XGBoostTrainer"]] = LoadedOnUse(

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from gbrank.boosters.interface import TreeSettings
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import LARGEST_FLOAT, check_number, quoted, unknown_names
+from gbrank.common.errors import ArgumentError
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
 

@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_watch import RoundGradients, Watch
 from gbrank.boosters.stages import stages_of
-from gbrank.common.argument_error import found_in
-from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_choice, check_finite, check_number, check_vector
 from gbrank.common.collective import all_any, all_sum
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import found_in, warn_user
+from gbrank.common.values import Mask, Vector
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
 from gbrank.data.sums import max_abs, order_free_mean, round_to_exact_sums

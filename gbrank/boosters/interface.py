@@ -8,9 +8,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.arrays import Positions, Single, Vector
 from gbrank.common.collective import all_sum
-from gbrank.common.plain import plain
+from gbrank.common.values import Positions, Single, Vector, plain
 from gbrank.data.feature_matrix import Features
 from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Schema

@@ -37,7 +37,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from gbrank.commands.options import FLAGS, arguments_of, check_paths, command_parser
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.errors import ArgumentError
 from gbrank.common.version import __version__
 from gbrank.fit.interrupted import FitInterrupted
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from gbrank import make_cubic
 from gbrank.commands.data_files import ColumnName, Reader, read_parts
 from gbrank.commands.options import File, NewFile, NewPicture, printable
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Array, Positions, Vector
 from gbrank.common.checks import check_number, refuse_twice, unknown_name
+from gbrank.common.errors import ArgumentError
 from gbrank.common.files import replace_file, replaced
+from gbrank.common.values import Array, Positions, Vector
 from gbrank.data.queries import Queries
-from gbrank.datasets import make_cubic
 from gbrank.evaluation import Comparison, Dataset, compare_rankers
 from gbrank.evaluation.comparison import COSTS, DIFFERENCES, MEANS, PARTS, table_of
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE

@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.interface import stacked
-from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
-from gbrank.common.on_use import needed
+from gbrank.common.errors import ArgumentError, found_in
+from gbrank.common.runtime import import_optional
+from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import LetorArray, LetorMatrix
 from gbrank.data.frames import Unjudged, judged, split_and_mask
@@ -163,7 +163,10 @@ def read_parts(
             raise ValueError(f"{path}: expected the columns of {paths[0]}; they differ in {odd}")
     tables = [part["X"] for part in parts]
     data = {name: np.concatenate([part[name] for part in parts]) for name in ("y", "qid")}
-    data["X"] = needed("pandas").concat(tables, ignore_index=True) if names else stacked(tables)
+    if names:
+        data["X"] = import_optional("pandas").concat(tables, ignore_index=True)
+    else:
+        data["X"] = stacked(tables)
     return data, np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
 
 
@@ -201,7 +204,7 @@ def read_table(
     In CSV, columns for which `is_text` holds are text, kept as it is ("NA" and "007"), and `codes`
     are integers if all of their values are, else text. An empty text is a missing value.
     """
-    pandas, separator = needed("pandas", "tables"), _separator(path)
+    pandas, separator = import_optional("pandas", "tables"), _separator(path)
     try:
         if separator is None:
             return pandas.read_parquet(path).rename(columns=str)
@@ -230,7 +233,7 @@ def write_table(path: str, source: str, columns: Mapping[str, Any], scores: Vect
     """Write the columns of a file, and scores, as a table in the format of its name."""
     if SCORE in columns:
         raise ValueError(f"{source} must not have a column {SCORE!r} of its own.")
-    frame = needed("pandas", "tables").DataFrame({**columns, SCORE: scores})
+    frame = import_optional("pandas", "tables").DataFrame({**columns, SCORE: scores})
     with written(path) as file:
         if (separator := _separator(path)) is None:
             frame.to_parquet(file, index=False)

@@ -14,9 +14,8 @@ import numpy as np
 from gbrank.commands.data_files import FilesToScore, Labelled, is_table, read_numbers, write_table
 from gbrank.commands.models import load, print_json
 from gbrank.commands.options import File, FileOrFolder, Folder, NewFile
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows, of_all

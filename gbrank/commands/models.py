@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from gbrank.commands.data_files import ColumnName, Labelled
 from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, printable
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.errors import ArgumentError
 from gbrank.common.table import cell_text
 
 Document: TypeAlias = Annotated[str, "DOCUMENT"]

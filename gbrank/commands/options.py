@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.errors import ArgumentError
 from gbrank.common.files import check_folder, refuse_remote
 
 File: TypeAlias = Annotated[str, "FILE"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from gbrank.commands.data_files import TrainingFiles, is_table, read_numbers, read_parts
 from gbrank.commands.options import File, NewFile, NewFolder
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.on_use import needed
+from gbrank.common.errors import ArgumentError
+from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit
@@ -159,7 +159,7 @@ def tune(
     parts: Any = QueryTimeSeriesSplit(folds) if later else folds
     if valid is not None:
         parts = [(np.flatnonzero(files == 0), np.flatnonzero(files))]
-    optuna = needed("optuna", "tune")
+    optuna = import_optional("optuna", "tune")
     if quiet:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
     best, study = evaluation.tune(

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Vector, one_column
-from gbrank.common.plain import plain
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.values import Vector, one_column, plain
 
 LARGEST_FLOAT = sys.float_info.max
 INTEGERS = "an integer", int, 2**63 - 1  # the largest one of compiled code

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.common.checks import check_choice, check_number
-from gbrank.common.plain import plain
+from gbrank.common.values import plain
 
 CHECK = "check"  # the metadata of a field: (value, name) -> checked value
 REQUIRED: Any = MISSING  # the default of a field that has none

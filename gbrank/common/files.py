@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.errors import ArgumentError
 
 # Names of open files of this process: what they are redirected to is written to, not replaced.
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gbrank.common.on_use import needed
+from gbrank.common.runtime import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class Table:
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame of the values."""
-        return needed("pandas").DataFrame([*self.rows], columns=[*self.head])
+        return import_optional("pandas").DataFrame([*self.rows], columns=[*self.head])
 
     def to_markdown(self) -> str:
         """Return the table as Markdown, without its caption."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
+from gbrank.common.errors import ArgumentError
+from gbrank.common.values import Matrix, Positions, Vector
 
 _BLOCK = 1024  # documents that are evaluated together
 
@@ -67,7 +67,7 @@ def make_cubic(
     Examples
     --------
     >>> import numpy as np
-    >>> from gbrank.datasets import make_cubic
+    >>> from gbrank import make_cubic
     >>> X, y, qid = make_cubic(20, random_state=0)
     >>> X.shape, qid[[0, 49, 50, -1]], np.bincount(y.astype(int))
     ((1000, 50), array([ 0,  0,  1, 19]), array([520, 320, 130,  20,  10]))

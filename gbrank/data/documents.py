@@ -11,8 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.common.checks import (
     check_finite,
     check_labels,
@@ -23,8 +21,9 @@ from gbrank.common.checks import (
     unknown_name,
 )
 from gbrank.common.collective import all_any
+from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.grammar import check_label_name
-from gbrank.common.warnings import warn_user
+from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.frames import as_frame, as_numbers
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sampling import query_keys, sampled

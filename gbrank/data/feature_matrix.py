@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import refuse_masked, shortened
+from gbrank.common.errors import ArgumentError, found_in
 
 BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own

@@ -8,11 +8,10 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_choice,
     check_vector,
@@ -21,7 +20,8 @@ from gbrank.common.checks import (
     refuse_where,
     unknown_name,
 )
-from gbrank.common.on_use import nw
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import refuse_empty
 from gbrank.data.ids import as_ids, is_missing
 

@@ -8,12 +8,12 @@ from hashlib import blake2b
 from numbers import Number
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.arrays import Array, Mask, Positions, one_column
 from gbrank.common.checks import refuse_masked
-from gbrank.common.on_use import nw
+from gbrank.common.errors import ArgumentTypeError
+from gbrank.common.values import Array, Mask, Positions, one_column
 
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
 TIMES = date, timedelta, np.datetime64, np.timedelta64

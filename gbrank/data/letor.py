@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_number, check_vector, quoted
+from gbrank.common.errors import ArgumentError
+from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features, check_matrix, refuse_infinite
 from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, read_bytes, written
 
@@ -106,7 +106,7 @@ def read_letor(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from gbrank.datasets import read_letor
+    >>> from gbrank import read_letor
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "train.txt")
     ...     _ = path.write_text("2 qid:10 1:0.5 3:nan # the best\n0 qid:10 2:1e-3\n")
@@ -284,7 +284,7 @@ def write_letor(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from gbrank.datasets import write_letor
+    >>> from gbrank import write_letor
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "test.txt")
     ...     write_letor(path, [[0.1, 0.0], [0.0, -3.0]], [1, 0], ["a", "a"], comments=["x", ""])

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, quoted
-from gbrank.common.on_use import nw
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.values import Positions, Vector
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, is_missing, places_among
 from gbrank.data.queries import Queries

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Mask, Positions, one_column
 from gbrank.common.checks import quoted, shortened
-from gbrank.common.on_use import nw
+from gbrank.common.errors import ArgumentError
+from gbrank.common.values import Mask, Positions, one_column
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, key_of, missing_ids, places_among
 
 QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id

@@ -10,13 +10,12 @@ from itertools import chain
 from numbers import Real
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Array, Matrix, Vector
 from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
-from gbrank.common.on_use import nw
-from gbrank.common.plain import plain
+from gbrank.common.errors import ArgumentError
+from gbrank.common.values import Array, Matrix, Vector, plain
 from gbrank.data.feature_matrix import Features, as_dense, check_matrix, objects_of, refuse_infinite
 from gbrank.data.frames import FeatureTable, as_numbers, feature_table, is_numeric
 from gbrank.data.ids import as_list, is_missing

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold, TimeSeriesSplit, train_test_split
 from sklearn.utils import indexable
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, queries_needed
+from gbrank.common.errors import ArgumentError
+from gbrank.common.values import Positions
 from gbrank.data.documents import take_rows
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
 from gbrank.common.collective import all_max, all_sum
+from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.data.sums import order_free_mean
 

@@ -13,8 +13,8 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import quoted
+from gbrank.common.errors import ArgumentError
 from gbrank.common.files import replaced
 
 StrPath: TypeAlias = str | os.PathLike[str]

@@ -15,14 +15,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.values import Mask, Vector
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, decoded, read_bytes, written
+
+__all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
 
 Lines: TypeAlias = tuple[Vector, list[str], list[str]]
 DocumentKey: TypeAlias = tuple[Any, str]  # its query, and its name
@@ -58,7 +59,7 @@ def read_run(path: StrPath) -> Lines:
     Examples
     --------
     >>> import tempfile
-    >>> from gbrank.datasets import read_run, write_run
+    >>> from gbrank.data.trec import read_run, write_run
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_run(f"{folder}/run.txt", [0.5, 2.5], ["q1", "q1"], ["d1", "d3"])
     ...     read_run(f"{folder}/run.txt")
@@ -100,7 +101,7 @@ def read_qrels(path: StrPath) -> Lines:
     Examples
     --------
     >>> import tempfile
-    >>> from gbrank.datasets import read_qrels, write_qrels
+    >>> from gbrank.data.trec import read_qrels, write_qrels
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_qrels(f"{folder}/qrels.txt", [0, 2], ["q1", "q1"], ["d1", "d3"])
     ...     read_qrels(f"{folder}/qrels.txt")
@@ -139,7 +140,7 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     --------
     >>> import tempfile
     >>> from gbrank import NDCG
-    >>> from gbrank.datasets import read_judged_run, write_qrels, write_run
+    >>> from gbrank.data.trec import read_judged_run, write_qrels, write_run
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run, qrels = f"{folder}/run.txt", f"{folder}/qrels.txt"
     ...     write_run(run, [2.5, 0.5], ["q1", "q1"], ["d1", "d3"])
@@ -276,7 +277,7 @@ def write_run(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from gbrank.datasets import write_run
+    >>> from gbrank.data.trec import write_run
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "run.txt")
     ...     write_run(path, [0.5, 2.5], ["q1", "q1"], ["d1", "d3"])
@@ -326,7 +327,7 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from gbrank.datasets import write_qrels
+    >>> from gbrank.data.trec import write_qrels
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "qrels.txt")
     ...     write_qrels(path, [0, 2], ["q1", "q1"], ["d1", "d3"])

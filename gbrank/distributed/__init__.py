@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gbrank.common.on_use import needed
+from gbrank.common.runtime import import_optional
 from gbrank.distributed.dask_ranker import DaskGBRanker
 
 if TYPE_CHECKING:
@@ -17,5 +17,5 @@ def __getattr__(name: str) -> Any:
     if name not in {"SparkGBRanker", "SparkGBRankerModel"}:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for package in ("pyspark", "pandas", "pyarrow"):
-        needed(package, "spark")
+        import_optional(package, "spark")
     return getattr(importlib.import_module("gbrank.distributed.spark_ranker"), name)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number
-from gbrank.common.on_use import needed
+from gbrank.common.runtime import import_optional
 from gbrank.data.queries import Queries
 from gbrank.distributed.parts import Data, fit_part, portable
 from gbrank.distributed.shards import Collection, distribute, is_dask, run_on_workers
@@ -98,7 +98,7 @@ class DaskGBRanker(GBRanker):
             If a worker was lost. Workers that then wait for it in vain end, too: Dask's nannies
             start them anew.
         """
-        client = needed("distributed", "dask").get_client()
+        client = import_optional("distributed", "dask").get_client()
         ranker, seed = portable(self.to_local())
         training = {
             "X": X,

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
-from gbrank.common.arrays import Keys, Mask, Positions
+from gbrank.common.values import Keys, Mask, Positions
 from gbrank.data.documents import take_rows
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries

@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 import numpy as np
 from numba import types
 
-from gbrank.common.arrays import Mask, Matrix, Positions, Vector
+from gbrank.common.values import Mask, Matrix, Positions, Vector
 from gbrank.engine.compiling import Function
 from gbrank.engine.numba_internals import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
 

@@ -20,9 +20,8 @@ from numba import types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.threads import usable_threads
+from gbrank.common.runtime import interrupts_held, usable_threads
+from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise

@@ -58,7 +58,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from gbrank.common.arrays import Positions, Vector
+from gbrank.common.values import Positions, Vector
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.engine.compiling import Function, inline, standalone
 from gbrank.engine.contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
 from gbrank.engine.numba_internals import borrow, caller_of, head_of, slice_of

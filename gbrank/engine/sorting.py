@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gbrank.common.arrays import Positions, Vector
+from gbrank.common.values import Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 
 # From this many documents on, a radix sort is faster than to count what is before: measured.

@@ -13,9 +13,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import check_choice, check_number, check_scores, quoted, refuse_twice
-from gbrank.common.on_use import needed
+from gbrank.common.errors import ArgumentError, found_in
+from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of
@@ -335,7 +335,7 @@ def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
         if ranker not in columns and not Path(ranker).exists():
             if ranker in OTHERS:
                 kind, params = OTHERS[ranker]
-                return getattr(needed(ranker), kind)(**params)
+                return getattr(import_optional(ranker), kind)(**params)
             return GBRanker(get_objective(ranker))  # an object: other processes may lack the name
     with found_in(f"rankers[{name!r}]: "):
         return scores_from(ranker, data.X, qid=data.qid, docid=data.docid)

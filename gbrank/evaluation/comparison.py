@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice
-from gbrank.common.on_use import needed
+from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table
+from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
 from gbrank.evaluation import statistics
@@ -292,7 +292,7 @@ class Comparison:
         ImportError
             If pandas is not installed.
         """
-        return needed("pandas").DataFrame(map(asdict, self.summary(part)))
+        return import_optional("pandas").DataFrame(map(asdict, self.summary(part)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the summaries as JSON can hold them.

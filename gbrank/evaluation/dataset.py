@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_jobs, check_number, queries_needed, quoted, unknown_names
+from gbrank.common.errors import ArgumentError, found_in
 from gbrank.common.progress import Bar
-from gbrank.common.threads import usable_threads
+from gbrank.common.runtime import usable_threads
+from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents, fit_arguments, take_rows
 from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_scores, queries_needed, quoted
-from gbrank.common.on_use import needed
+from gbrank.common.errors import ArgumentError
+from gbrank.common.runtime import import_optional
+from gbrank.common.values import Vector
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.queries import Queries, QueryWeights
@@ -124,7 +124,7 @@ def opened(source: Any, X: Any = None) -> Any:
         raise ArgumentError("source", demand, quoted(os.fspath(path)))
     content = read_bytes(path)
     if content.startswith(b"CBM1"):
-        catboost = needed("catboost")
+        catboost = import_optional("catboost")
         try:
             return catboost.CatBoost().load_model(os.fspath(path))
         except catboost.CatBoostError as error:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Positions
 from gbrank.common.describe import hash_of
-from gbrank.common.on_use import needed
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.runtime import import_optional
+from gbrank.common.values import Positions
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, check_known, fit_on_rows, scores_on
 from gbrank.fit.boosted_ranker import chosen_trees
@@ -116,7 +115,7 @@ def tune(
     (400,)
     """
     check_known(columns, tune)
-    optuna = needed("optuna", "tune")
+    optuna = import_optional("optuna", "tune")
     ranker = GBRanker(random_state=0) if ranker is None else ranker
     if not isinstance(ranker, GBRanker) or ranker.init is not None:
         raise ArgumentError("ranker", "must be a GBRanker without init", f"{ranker!r}")
@@ -178,7 +177,7 @@ class _Search:
                 values.append(bind_to_rows(self.measure, held_out, 1).mean(scores))
                 trial.report(float(np.mean(values)), len(values))
                 if params != self.start and trial.should_prune():
-                    raise needed("optuna", "tune").TrialPruned
+                    raise import_optional("optuna", "tune").TrialPruned
         except Exception as error:
             if params == self.start:
                 self.refusals.append(error)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gbrank.boosters.tree import LARGEST, Leaf, Split, Threshold, Tree, at_most, read_tree
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import quoted
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.export.forest import Forest, expect
 
 Extractors: TypeAlias = Sequence[Mapping[str, Any]]

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.tree import LARGEST, Leaf, Membership, Tree
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, quoted
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.files import replace_file
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.export.elasticsearch import Extractors
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import quoted, refuse_twice
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.ranker import GBRanker
 
 FeatureNames = Sequence[str] | Mapping[str, str]

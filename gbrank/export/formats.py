@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gbrank.boosters.tree import Membership, Split, Tree, at_most, with_splits
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
+from gbrank.common.errors import ArgumentError
 from gbrank.common.words import WORDS
 from gbrank.export.elasticsearch import read_elasticsearch, write_elasticsearch
 from gbrank.export.forest import Forest

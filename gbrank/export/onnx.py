@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
-from gbrank.common.on_use import needed
+from gbrank.common.runtime import import_optional
 from gbrank.export.forest import Forest, expect
 
 AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
@@ -67,7 +67,7 @@ def _add(table: dict[str, Any], tree: Tree) -> int:
 
 def write_onnx(forest: Forest) -> bytes:
     """Return the content of the file."""
-    onnx = needed("onnx", "export")
+    onnx = import_optional("onnx", "export")
     helper, types = onnx.helper, onnx.TensorProto
     table: dict[str, Any] = defaultdict(list)
     for tree in forest.trees:
@@ -93,7 +93,7 @@ def write_onnx(forest: Forest) -> bytes:
 
 def read_onnx(content: bytes, forest: Forest) -> list[Tree]:
     """Return the trees of a file."""
-    onnx = needed("onnx", "export")
+    onnx = import_optional("onnx", "export")
     (node,) = onnx.load_from_string(content).graph.node
     expect(node.op_type == "TreeEnsemble", "a TreeEnsemble")
     table = {field.name: onnx.helper.get_attribute_value(field) for field in node.attribute}

@@ -5,9 +5,9 @@ from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import queries_needed, quoted
 from gbrank.common.collective import all_any
+from gbrank.common.errors import ArgumentError, found_in
 from gbrank.data.documents import VALIDATION, Documents, Labels
 from gbrank.data.feature_matrix import check_matrix
 from gbrank.data.frames import feature_table

@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
 from gbrank.common.collective import n_workers
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.sampling import query_keys, sampled

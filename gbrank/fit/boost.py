@@ -14,13 +14,11 @@ from sklearn.base import clone
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import GradientFunction
-from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.common.collective import all_gather, all_sum
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.threads import usable_threads
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, found_in, warn_user
+from gbrank.common.runtime import interrupts_held, usable_threads
+from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import document_keys, query_keys, query_noise, sampled
 from gbrank.data.schema import Schema

@@ -9,11 +9,11 @@ import numpy as np
 
 from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.boosters.booster_params import LARGEST_INT32
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_jobs, quoted
 from gbrank.common.collective import all_gather, all_sum
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields
-from gbrank.common.threads import usable_threads
+from gbrank.common.runtime import usable_threads
 from gbrank.data.queries import Queries
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees

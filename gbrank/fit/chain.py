@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from gbrank.common.arrays import Vector
+from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
 

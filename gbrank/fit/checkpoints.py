@@ -17,10 +17,10 @@ import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import State
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_number
 from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of
+from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import refuse_remote, replace_file
 from gbrank.common.version import __version__

@@ -15,11 +15,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.argument_error import ArgumentTypeError, found_in
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.plain import as_json, plain
+from gbrank.common.errors import ArgumentTypeError, found_in
+from gbrank.common.runtime import interrupts_held
+from gbrank.common.values import Vector, as_json, plain
 from gbrank.data.documents import Documents, Labels, split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema

@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_choice, check_jobs
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.on_use import needed
+from gbrank.common.errors import ArgumentError
+from gbrank.common.runtime import import_optional, interrupts_held, usable_threads
 from gbrank.common.table import Table, Tabular
-from gbrank.common.threads import usable_threads
+from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.common.words import apart
 from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import as_dense
@@ -176,7 +174,7 @@ class ExplainedRanker(BoostedRanker):
         if output == "array":
             return shares
         kind = object if self._fitted.schema.categories else np.float64
-        return needed("shap", "shap").Explanation(
+        return import_optional("shap", "shap").Explanation(
             values=shares[:, :-1],
             base_values=shares[:, -1],
             data=np.array(self._values(X), kind),

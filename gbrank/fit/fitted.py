@@ -9,8 +9,7 @@ import numpy as np
 
 from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
-from gbrank.common.arrays import Vector
-from gbrank.common.plain import as_json
+from gbrank.common.values import Vector, as_json
 from gbrank.data.schema import Schema
 from gbrank.fit.rounds import EvalsResult
 from gbrank.schedules import Progress

@@ -5,8 +5,8 @@ import inspect
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
-from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.checks import quoted, unknown_names
+from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.words import WORDS, by_name
 
 T = TypeVar("T", bound=type)

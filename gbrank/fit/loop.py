@@ -8,11 +8,10 @@ import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import Steps
-from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.collective import all_gather, all_sum, n_workers
-from gbrank.common.interrupts import interrupts_held
+from gbrank.common.errors import ArgumentError, found_in, warn_user
 from gbrank.common.progress import Bar
-from gbrank.common.warnings import warn_user
+from gbrank.common.runtime import interrupts_held
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows
 from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix

@@ -7,8 +7,8 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_number, listed, quoted
+from gbrank.common.errors import ArgumentError
 from gbrank.fit.rounds import Round
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, State
 from gbrank.clicks import PositionReport, places_of, position_report
-from gbrank.common.arrays import Vector, canonical
 from gbrank.common.collective import all_gather
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import warn_user
+from gbrank.common.values import Vector, canonical
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.sums import order_free_sums

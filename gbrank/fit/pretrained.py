@@ -12,9 +12,8 @@ import narwhals as nw
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import MODELS, TITLES, Model, recognise
-from gbrank.common.arrays import Vector
-from gbrank.common.on_use import needed
-from gbrank.common.plain import as_json
+from gbrank.common.runtime import import_optional
+from gbrank.common.values import Vector, as_json
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.chain import Link, scores_of
@@ -123,7 +122,7 @@ def _readable(X: TableLike) -> TableLike:
     """Return what both boosters read: frames of other libraries become arrays."""
     package = type(X).__module__.split(".")[0]
     if package == "pyarrow" and any(dtype in TEXTS for dtype in nw.from_native(X).schema.values()):
-        needed("pandas")  # whose categories they read
+        import_optional("pandas")  # whose categories they read
         return X.to_pandas(strings_to_categorical=True)
     if package in NATIVE:
         return X

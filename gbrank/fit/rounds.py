@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_number, check_takes, quoted
-from gbrank.common.on_use import needed
+from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
+from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table, Tabular
-from gbrank.common.warnings import warn_user
 from gbrank.fit.known_elsewhere import refuse_theirs
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ class EvalsResult(dict[str, dict[str, list[float]]], Tabular):
         ImportError
             If pandas is not installed.
         """
-        pandas = needed("pandas")
+        pandas = import_optional("pandas")
         columns = {
             (name, measure): pandas.Series(curve, index=range(1, len(curve) + 1))
             for name, curves in self.items()

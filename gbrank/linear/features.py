@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.argument_error import found_in
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.errors import found_in
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.queries import Queries

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from gbrank.common.arrays import Vector
+from gbrank.common.values import Vector
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.estimator import BaseRanker

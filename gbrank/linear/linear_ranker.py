@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
+from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.fit.arguments import (

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Real, checked_fields
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.fit.arguments import Ids, TableLike, n_documents, training_queries

@@ -10,10 +10,9 @@ from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
 from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.spread import unit_width

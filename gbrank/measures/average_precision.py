@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
+from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps

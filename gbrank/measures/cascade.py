@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import refuse_where
 from gbrank.common.fields import Integer, Real
+from gbrank.common.values import Vector
 from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
 from gbrank.engine.numba_internals import slice_of, unpack

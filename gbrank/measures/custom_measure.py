@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_takes, quoted
+from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Choice
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_places, feature_columns

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
+from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Integer, Parameter, Real
+from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms

@@ -6,12 +6,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_number, check_takes, check_vector, quoted, unknown_name
+from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.fields import REQUIRED, Real, keep_checked
-from gbrank.common.plain import plain
-from gbrank.common.warnings import warn_user
+from gbrank.common.values import Positions, Vector, plain
 from gbrank.engine.compiling import inline
 
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels, check_vector, quoted
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries

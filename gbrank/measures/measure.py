@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
+from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Choice, Integer, Parameter, Real, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.registry import notes
-from gbrank.common.threads import usable_threads
+from gbrank.common.runtime import usable_threads
+from gbrank.common.values import Mask, Vector
 from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TypeAlias
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted, refuse_text, refuse_twice
+from gbrank.common.errors import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registered, Registry
+from gbrank.common.values import Vector
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure

@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
+from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, Ranking, SeparableDelta, Swaps, Terms

@@ -8,7 +8,7 @@ part's documents, best score first, and `ordered` all x, ascending; parts are ra
 
 import numpy as np
 
-from gbrank.common.arrays import Positions, Vector
+from gbrank.common.values import Positions, Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import rank

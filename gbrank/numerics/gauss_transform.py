@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.numerics.sweeps import TERMS, fill_powers
 

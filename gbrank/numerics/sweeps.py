@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
 from gbrank.engine.numba_internals import borrow, n_vectors, slice_of, unpack

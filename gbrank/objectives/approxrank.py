@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
 from gbrank.common.fields import Boolean, Choice, Real
+from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta

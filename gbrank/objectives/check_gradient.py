@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_number
+from gbrank.common.errors import ArgumentError
 from gbrank.common.table import Table, Tabular
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.objectives.objective import BoundObjective, Objective

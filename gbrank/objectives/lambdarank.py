@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.fields import Choice, Integer
+from gbrank.common.values import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (

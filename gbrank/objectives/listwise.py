@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
 from gbrank.common.fields import Integer, Parameter
+from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values

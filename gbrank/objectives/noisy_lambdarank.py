@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.fields import Integer
+from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (

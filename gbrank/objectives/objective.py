@@ -11,8 +11,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_finite,
     check_labels,
@@ -21,9 +19,11 @@ from gbrank.common.checks import (
     check_weights,
 )
 from gbrank.common.collective import all_any
+from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
 from gbrank.common.registry import notes
+from gbrank.common.values import Vector
 from gbrank.data.documents import check_labels_by_name, document_weights
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sums import order_free_mean

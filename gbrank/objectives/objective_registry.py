@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_vector, quoted
+from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
+from gbrank.common.values import Positions, Vector
 from gbrank.common.words import WORDS
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.arrays import Mask, Positions, Vector
+from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.grammar import check_label_name
+from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.documents import find_label
 from gbrank.objectives.objective import Binding, Evaluator, Facts, Mixture, Objective
 

@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
-from gbrank.common.arrays import Mask, Positions, Vector
 from gbrank.common.fields import Boolean, Choice, Real
+from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.per_query import grades

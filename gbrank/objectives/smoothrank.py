@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.fields import Real
+from gbrank.common.values import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Ranking

@@ -28,8 +28,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Positions, Vector
 from gbrank.common.fields import Choice, Integer
+from gbrank.common.values import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query

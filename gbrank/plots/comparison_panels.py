@@ -14,8 +14,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_labels
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.evaluation.comparison import Comparison, Row
 from gbrank.evaluation.statistics import common_queries, compared

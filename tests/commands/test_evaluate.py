@@ -11,7 +11,7 @@ import pytrec_eval
 from command import Output
 from gbrank import GBRanker, get_measure, read_letor
 from gbrank.commands.cli import main
-from gbrank.datasets import write_qrels
+from gbrank.data.trec import write_qrels
 
 
 def test_predict_and_evaluate_agree(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from command import SMALL
+from gbrank import read_letor
 from gbrank.commands.cli import main
-from gbrank.datasets import read_letor
 
 PICTURES = {"matplotlib", "gbrank.plots"}
 TRAINING = {f"gbrank.fit.{name}" for name in ("boost", "checkpoints", "loop", "plan")}

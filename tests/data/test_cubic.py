@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gbrank.datasets import make_cubic
+from gbrank import make_cubic
 from reference import assert_same_bits
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import compare_scores, get_measure
-from gbrank.datasets import read_judged_run
+from gbrank.data.trec import read_judged_run
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 

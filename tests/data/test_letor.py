@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from gbrank.datasets import read_letor
+from gbrank import read_letor
 from reference import assert_same_bits
 
 WriteFile: TypeAlias = Callable[[str | bytes], Path]

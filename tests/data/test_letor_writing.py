@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gbrank.datasets import make_cubic, read_letor, write_letor
+from gbrank import make_cubic, read_letor, write_letor
 from reference import assert_same_bits
 
 Documents: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any], list[str]]

@@ -20,7 +20,7 @@ from gbrank import read_letor, write_letor
 from gbrank.commands.data_files import write_table
 from gbrank.common.files import replaced
 from gbrank.data.text_files import read_lines
-from gbrank.datasets import read_qrels, read_run, write_qrels, write_run
+from gbrank.data.trec import read_qrels, read_run, write_qrels, write_run
 
 READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "letor.txt": (read_letor, "1 qid:1 1:0.5 # é\n0 qid:1 1:1\n"),
@@ -133,7 +133,7 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")
 def test_standard_output_by_name(tmp_path: Path) -> None:
     """A file that it is redirected to is written to, not replaced: others have it open."""
-    code = "from gbrank.datasets import write_qrels; write_qrels('/dev/stdout', [1], ['q'], ['d'])"
+    code = "from gbrank.data.trec import write_qrels; write_qrels('/dev/stdout', [1], ['q'], ['d'])"
     with open(tmp_path / "out", "wb+") as file:
         subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
         file.seek(0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import AP, ERR, NDCG, RR, HitRate, Precision, Recall, RPrecision
-from gbrank.datasets import read_judged_run, read_qrels, read_run, write_qrels, write_run
+from gbrank.data.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
 from gbrank.extend import Measure
 
 ENCODABLE = st.characters(exclude_categories=["Cs", "Z"], exclude_characters="\0\t\n\v\f\r\x85")

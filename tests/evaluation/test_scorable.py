@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 
 from gbrank import NDCG, GBRanker, compare_scores, cross_validate_rankers
-from gbrank.datasets import write_run
+from gbrank.data.trec import write_run
 from gbrank.evaluation import Dataset, scores_from
 from scored import FRAME, QID, WIDER, X, Y, lightgbm_ranker
 

@@ -18,6 +18,7 @@ import gbrank.extend
 import gbrank.plots
 import pages
 from gbrank import clicks, serving
+from gbrank.data import trec
 from pages import blocks
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -94,9 +95,9 @@ def test_every_public_name_has_its_place() -> None:
     public = {*gbrank.__all__, *gbrank.plots.__all__}
     public |= extension - {"Matrix", "Positions", "Vector"}
     public |= {*gbrank.distributed.__all__, *gbrank.export.__all__, *schedules}
-    public |= {*gbrank.datasets.__all__, *gbrank.evaluation.__all__, *clicks.__all__}
+    public |= {*trec.__all__, *gbrank.evaluation.__all__, *clicks.__all__}
     public |= {*serving.__all__, "geometric_discount"}
-    namespaces = {"__version__", "datasets", "evaluation", "plots", "schedules"}
+    namespaces = {"__version__", "evaluation", "plots", "schedules"}
     assert sorted(names) == sorted(public - registered - namespaces)
 
 

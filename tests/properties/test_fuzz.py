@@ -44,7 +44,7 @@ MEMORY = """
 import resource, sys
 from functools import partial
 from gbrank import read_letor
-from gbrank.datasets import read_qrels, read_run
+from gbrank.data.trec import read_qrels, read_run
 
 readers = {
     "letor": partial(read_letor, sparse=True, comments=True), "run": read_run, "qrels": read_qrels

@@ -25,8 +25,8 @@ from gbrank import (
     list_objectives,
     make_cubic,
 )
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_choice, check_number
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.fields import CHECK
 from gbrank.schedules import constant, cosine, geometric, linear, staircase
 

@@ -19,7 +19,7 @@ import numpy as np
 from gbrank import read_letor
 from gbrank.data import letor as letor_files
 from gbrank.data import text_files, trec
-from gbrank.datasets import read_qrels, read_run, write_qrels, write_run
+from gbrank.data.trec import read_qrels, read_run, write_qrels, write_run
 
 CORPUS = Path(__file__).with_name("corpus")
 

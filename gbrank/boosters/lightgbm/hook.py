@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
-from gbrank.common.arrays import Vector
+from gbrank.common.values import Vector
 
 Second: TypeAlias = ArrayLike | lgb.Dataset  # the scores of LGBMRanker, or the data set
 MaybeArray: TypeAlias = ArrayLike | None

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from gbrank.boosters.booster_params import whole_number
 from gbrank.boosters.interface import stacked
-from gbrank.common.arrays import Mask, Positions, Vector
+from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.schema import Schema
 

@@ -10,10 +10,9 @@ import numpy as np
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.tree import Membership, Split, Threshold, Tree, check_nodes, read_tree
-from gbrank.common.argument_error import found_in
-from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.threads import usable_threads
+from gbrank.common.errors import found_in
+from gbrank.common.runtime import interrupts_held, usable_threads
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, as_dense
 
 CATEGORICAL = 1  # a bit of a split's "decision_type"

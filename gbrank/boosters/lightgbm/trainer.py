@@ -26,12 +26,11 @@ from gbrank.boosters.interface import (
 from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_choice
 from gbrank.common.collective import BoosterError, all_gather, n_workers, own_host
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.runtime import interrupts_held
+from gbrank.common.values import Single, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.sampling import query_noise

@@ -7,7 +7,7 @@ import xgboost as xgb
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
-from gbrank.common.arrays import Vector
+from gbrank.common.values import Vector
 
 
 class xgboost_obj(GradientHook):

@@ -9,8 +9,8 @@ import xgboost as xgb
 
 from gbrank.boosters.interface import TreeSettings, bin_sample, safe_names, stacked
 from gbrank.boosters.xgboost import check_threads, translated
-from gbrank.common.arrays import Vector
 from gbrank.common.collective import BoosterError
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.data.schema import Schema

@@ -11,10 +11,9 @@ from gbrank.boosters.interface import Refit
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, check_nodes
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix
-from gbrank.common.argument_error import found_in
-from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.threads import usable_threads
+from gbrank.common.errors import found_in
+from gbrank.common.runtime import interrupts_held, usable_threads
+from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, dense_blocks
 
 

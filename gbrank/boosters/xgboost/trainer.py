@@ -15,11 +15,11 @@ from gbrank.boosters.interface import GradientFunction, State, TreeSettings, sin
 from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
-from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_choice
 from gbrank.common.collective import BoosterError, all_max
-from gbrank.common.interrupts import interrupts_held
-from gbrank.common.warnings import warn_user
+from gbrank.common.errors import warn_user
+from gbrank.common.runtime import interrupts_held
+from gbrank.common.values import Single, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
 

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gbrank.common.checks import shortened
-from gbrank.common.on_use import needed
+from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table, cell_text
 from gbrank.common.version import __version__
 from gbrank.data.text_files import StrPath, written
@@ -91,7 +91,8 @@ def write_page(
     path: StrPath, kind: str, title: str, sections: Sequence[Section], facts: Sequence[Fact] = ()
 ) -> Path:
     """Write a page, whole or not at all; `kind` stands above its title, facts below."""
-    jinja, source = needed("jinja2", "report"), HERE.joinpath("template.html").read_text("utf-8")
+    jinja = import_optional("jinja2", "report")
+    source = HERE.joinpath("template.html").read_text("utf-8")
     template = jinja.Template(source, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made = f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}."
     content = {"kind": kind, "title": title, "facts": facts, "sections": sections, "made": made}

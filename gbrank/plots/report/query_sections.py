@@ -4,9 +4,9 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from gbrank.common.arrays import Vector
 from gbrank.common.registry import first_line
 from gbrank.common.table import Table
+from gbrank.common.values import Vector
 from gbrank.data.documents import take_rows
 from gbrank.evaluation import statistics
 from gbrank.evaluation.statistics import Means, common_queries, means

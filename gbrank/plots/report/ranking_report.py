@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.argument_error import found_in
-from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
+from gbrank.common.errors import found_in
 from gbrank.common.files import check_folder
-from gbrank.common.on_use import needed
+from gbrank.common.runtime import import_optional
+from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
 from gbrank.data.lookup import warn_of_repeats
@@ -126,7 +126,7 @@ def report(
     ...     path.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    needed("jinja2", "report")
+    import_optional("jinja2", "report")
     check_folder(html, "html")
     called, chosen = _check_names(names), _check_measures(ranker, metric)
     columns = [by] if isinstance(by, str) else list(by)

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.plain import as_json
 from gbrank.common.table import Table, number_names
+from gbrank.common.values import Matrix, Positions, Vector, as_json
 from gbrank.common.version import __version__
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.feature_matrix import Features, as_dense

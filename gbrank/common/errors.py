@@ -1,5 +1,7 @@
-"""The error of an argument that is not what it should be."""
+"""The error of an argument that is not what it should be, and warnings at the user's line."""
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -54,3 +56,13 @@ def found_in(place: str, *, traced: bool = False) -> Iterator[None]:
     except (ValueError, TypeError, RuntimeError) as error:
         placed = error.at(place) if isinstance(error, ArgumentError) else None
         raise placed or type(error)(f"{place}{error}") from (error if traced else None)
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called gbrank, however deep inside we are."""
+    level, frame = 1, sys._getframe(1)
+    # Methods decorated by a context manager are called from contextlib.
+    inside = ("gbrank.", "contextlib")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -7,7 +7,7 @@ import sys
 import joblib
 import pytest
 
-from gbrank.common.threads import usable_threads
+from gbrank.common.runtime import usable_threads
 from gbrank.engine import driver
 
 
@@ -21,7 +21,7 @@ def test_a_container_gets_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_share_that_the_environment_sets() -> None:
     """In a process of its own, which reads the quota itself."""
-    code = "from gbrank.common.threads import usable_threads; print(usable_threads(None))"
+    code = "from gbrank.common.runtime import usable_threads; print(usable_threads(None))"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "LOKY_MAX_CPU_COUNT": "1"},
