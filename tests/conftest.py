@@ -68,10 +68,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the tests of benchmarks, unless they or the slow tests are asked for."""
-    slow = "not slow" not in config.option.markexpr
-    asked = slow or any("benchmarks" in arg for arg in config.args)
-    return None if asked or collection_path != ROOT / "tests" / "benchmarks" else True
+    """Leave out how the source is written, and benchmarks unless slow tests run, if not named."""
+    unnamed = {"style"} if "not slow" not in config.option.markexpr else {"style", "benchmarks"}
+    if collection_path.parent != ROOT / "tests" or collection_path.name not in unnamed:
+        return None
+    return None if any(collection_path.name in arg for arg in config.args) else True
 
 
 @pytest.hookimpl(tryfirst=True)

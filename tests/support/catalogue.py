@@ -4,7 +4,7 @@
     python tests/support/catalogue.py measures > docs/measures.md
     python tests/support/catalogue.py howto/migration > docs/howto/migration.md
 
-write the pages; tests/commands/test_catalogue.py checks them.
+write the pages; tests/style/test_catalogue.py checks them.
 """
 
 import inspect

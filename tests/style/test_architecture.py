@@ -14,22 +14,16 @@ import gbrank
 from gbrank.commands.cli import COMMANDS
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.objectives.objective_registry import CustomObjective
+from sources import FILES, ROOT, nodes
 
-ROOT = Path(gbrank.__file__).parent
-FILES = {
+MODULES = {
     ".".join(("gbrank", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(
         ".__init__"
     ): file
-    for file in sorted(ROOT.rglob("*.py"))
+    for file in FILES
 }
 # Each booster has its own.
 SAME_NAMES = {"hook.py", "parameters.py", "trainer.py", "trained_model.py", "errors.py"}
-
-
-@cache
-def nodes(file: Path) -> list[ast.AST]:
-    """Return the nodes of a file's syntax tree."""
-    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
 
 
 def imported(file: Path) -> Iterator[str]:
@@ -45,7 +39,7 @@ def imported(file: Path) -> Iterator[str]:
 
 def module_of(name: str) -> str:
     """Return the module that a name is of, or is."""
-    return name if name in FILES else name.rpartition(".")[0]
+    return name if name in MODULES else name.rpartition(".")[0]
 
 
 def room_of(module: str) -> str:
@@ -58,25 +52,25 @@ def arrows() -> dict[str, set[str]]:
     """Return the modules of gbrank that each one imports."""
     return {
         module: {module_of(name) for name in imported(file) if name.split(".")[0] == "gbrank"}
-        for module, file in FILES.items()
+        for module, file in MODULES.items()
     }
 
 
 def test_the_walk_finds_what_there_is() -> None:
     """So that the tests below cannot pass by finding nothing."""
     assert "gbrank.engine.driver" in arrows()["gbrank.measures.measure"]
-    assert set().union(*arrows().values()) <= set(FILES)
+    assert set().union(*arrows().values()) <= set(MODULES)
     assert room_of("gbrank.boosters.xgboost.hook") == "gbrank.boosters"
 
 
 def test_no_circle_of_files() -> None:
     """Lazy imports included; the error lists the circle."""
-    assert set(TopologicalSorter(arrows()).static_order()) == set(FILES)
+    assert set(TopologicalSorter(arrows()).static_order()) == set(MODULES)
 
 
 def test_no_circle_of_folders() -> None:
     """They stand one above the other: no arrow runs up."""
-    rooms: dict[str, set[str]] = {room_of(module): set() for module in FILES}
+    rooms: dict[str, set[str]] = {room_of(module): set() for module in MODULES}
     for module, others in arrows().items():
         rooms[room_of(module)] |= {room_of(other) for other in others} - {room_of(module)}
     assert set(TopologicalSorter(rooms).static_order()) == set(rooms)
@@ -93,9 +87,9 @@ def listed_rooms() -> list[str]:
 def test_folders_import_from_those_above_them_in_the_page() -> None:
     """The list of docs/architecture.md is whole, and its order is that of imports."""
     rooms = [f"gbrank.{name}" for name in listed_rooms()]
-    assert {room_of(module) for module in FILES} - set(rooms) == {"gbrank", "gbrank.__main__"}
+    assert {room_of(module) for module in MODULES} - set(rooms) == {"gbrank", "gbrank.__main__"}
     places = {room: place for place, room in enumerate(rooms)}
-    pairs = {(room_of(module), room_of(other)) for module in FILES for other in arrows()[module]}
+    pairs = {(room_of(module), room_of(other)) for module in MODULES for other in arrows()[module]}
     for importer, other in pairs:
         if importer in places and other in places:
             assert places[other] <= places[importer], (importer, other)
@@ -103,14 +97,14 @@ def test_folders_import_from_those_above_them_in_the_page() -> None:
 
 def test_a_file_name_stands_for_one_thing() -> None:
     """But for those that each booster has."""
-    names = Counter(file.name for file in FILES.values())
+    names = Counter(file.name for file in MODULES.values())
     assert {name for name, n in names.items() if n > 1} <= {"__init__.py"} | SAME_NAMES
 
 
 def defined(file: Path) -> set[str]:
     """Return the classes, functions and types that a file defines for others."""
     names = set()
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in nodes(file)[0].body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             names.add(node.name)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -121,7 +115,7 @@ def defined(file: Path) -> set[str]:
 def test_a_name_stands_for_one_thing() -> None:
     """Classes, functions and types, but for what each booster has, and commands."""
     rooms: dict[str, set[str]] = {}
-    for module, file in FILES.items():
+    for module, file in MODULES.items():
         own = module.replace("lightgbm", "BOOSTER").replace("xgboost", "BOOSTER")
         commands = {function.rpartition(":")[2] for function in COMMANDS.values()}
         for name in defined(file) - (commands if module.startswith("gbrank.commands.") else set()):
@@ -134,7 +128,7 @@ def test_each_booster_is_known_in_its_folder_only(booster: str) -> None:
     """Nothing of the library is imported elsewhere."""
     importers = {
         module
-        for module, file in FILES.items()
+        for module, file in MODULES.items()
         if any(name.split(".")[0] == booster for name in imported(file))
     }
     own = f"gbrank.boosters.{booster}"
@@ -175,6 +169,6 @@ def test_facts_are_asked_for_and_not_classes() -> None:
     """Of measures and objectives, but where a class stands, and in the registries of functions."""
     registered = {item.cls for item in (*gbrank.list_measures(), *gbrank.list_objectives())}
     own = {cls.__name__: cls.__module__ for cls in {*registered, CustomMeasure, CustomObjective}}
-    for module, file in FILES.items():
+    for module, file in MODULES.items():
         asked = {name for name in asked_for(file) & own.keys() if own[name] != module}
         assert asked <= ({"CustomMeasure", "CustomObjective"} if "registry" in module else set())
