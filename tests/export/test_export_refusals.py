@@ -1,6 +1,7 @@
 """What is not exported: the error says why, and the file that was there stays."""
 
 import re
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from exported_models import (
 from gbrank import GBRanker, export_model
 from gbrank.export.formats import FORMATS
 
-MODEL = fitted(WHOLE, n_estimators=2)
+model = cache(partial(fitted, WHOLE, n_estimators=2))  # not at import: every worker collects
 
 EXPRESSIONS = [
     *("a - b", "price usd", "c & <d>", "2nd", "1e5", "log(price)", "max(a, b)", "if(a < b, 1, 2)"),
@@ -38,7 +39,7 @@ EXPRESSIONS = [
 def test_expressions_are_no_names(name: str, format: str, tmp_path: Path) -> None:
     """Vespa would compute them, or could not read the file."""
     with pytest.raises(ValueError, match=f"features to {format}.* got {re.escape(repr(name))}"):
-        export_model(MODEL, tmp_path / "model", format, feature_names=[name, *"bcde"])
+        export_model(model(), tmp_path / "model", format, feature_names=[name, *"bcde"])
     assert not list(tmp_path.iterdir())
 
 
@@ -133,7 +134,7 @@ def test_zeros_as_missing_values_are_refused(format: str, tmp_path: Path) -> Non
 def test_a_file_that_would_be_wrong_is_not_written(change: Any, tmp_path: Path) -> None:
     """Names without an order, a text for a truth value, extractors without queries."""
     with pytest.raises((ValueError, TypeError), match=f"^{next(iter(change))} must"):
-        export_model(MODEL, tmp_path / "model", "elasticsearch", **change)
+        export_model(model(), tmp_path / "model", "elasticsearch", **change)
     assert not list(tmp_path.iterdir())
 
 
@@ -147,7 +148,7 @@ def test_linear_leaves_are_refused(tmp_path: Path) -> None:
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     """A model that is refused leaves what was there."""
     path = tmp_path / "model"
-    export_model(MODEL, path, "solr:8.11")
+    export_model(model(), path, "solr:8.11")
     before = path.read_bytes()
     with pytest.raises(ValueError, match="reads missing values as zeros"):
         export_model(fitted_to("holes"), path, "solr:8.11")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from gbrank.schedules import geometric
 
 # --- the same bits ------------------------------------------------------------------------------
 
-START = make("xgboost", n_estimators=3).fit(X, Y, qid=QID)
+START = cache(lambda: make("xgboost", n_estimators=3).fit(X, Y, qid=QID))
 CASES = {
     "plain": {},
     "documents": {"subsample": 0.7},

@@ -1,6 +1,7 @@
 """Checkpoints of other fits are refused, and what differs is named."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from checkpointed import (
     make,
 )
 
-START = make("xgboost", n_estimators=3).fit(X, Y, qid=QID)
+START = cache(lambda: make("xgboost", n_estimators=3).fit(X, Y, qid=QID))
 
 CODES: dict[str, Any] = {"X": np.floor(4 * np.abs(X)), "eval_set": None, "eval_qid": None}
 OTHERS = {

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from cases import Test, groups
-from gbrank import get_measure, get_objective, list_measures, list_objectives
+from gbrank import get_objective, list_measures, list_objectives
 
 # Variants by options of an objective, that have a kernel or a formula of their own.
 OPTIONS = ["smoothap(as_printed=True)"] + [
@@ -18,7 +18,7 @@ OPTIONS = ["smoothap(as_printed=True)"] + [
     for name in ("ndcg@3", "ap", "err", "kendall")
 ]
 WORD = os.environ.get("GBRANK_BATTERY", "")
-LISTED = (4.0, 3.0, 2.0, 1.0)
+FLAT = {"hit_rate", "judged", "precision", "recall"}  # of a whole list, the same for all rankings
 
 
 def possible(name: str) -> bool:
@@ -30,12 +30,6 @@ def possible(name: str) -> bool:
     return True
 
 
-def flat(name: str) -> bool:
-    """Return whether a measure of a whole list is the same for every ranking."""
-    best, worst = (get_measure(name)([3, 1, 0, 0], scores) for scores in (LISTED, LISTED[::-1]))
-    return best == worst
-
-
 def names() -> list[str]:
     """Return every objective on every measure, plain, cut and truncated, and with options."""
     found = []
@@ -43,7 +37,7 @@ def names() -> list[str]:
         f"{item.name}{cut}"
         for item in list_measures()
         for cut in (["", "@3"] if item.truncated else [""])
-        if cut or not flat(item.name)
+        if cut or item.name not in FLAT
     ]
     for item in list_objectives():
         if not item.facts.takes_measure:

@@ -27,7 +27,9 @@ class Killed(Exception):
 
 
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
-    """Return a small ranker."""
+    """Return a small ranker; `init` may be a function that makes a start."""
+    if callable(start := params.get("init")):
+        params["init"] = start()
     defaults = {"n_estimators": 9, "random_state": 3, "n_jobs": 1, "min_child_samples": 3}
     return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
 
