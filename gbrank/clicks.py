@@ -1,4 +1,4 @@
-"""Clicks: what they tell of positions, and labels made of them."""
+"""Position bias estimated from a click log, and labels made from clicks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = ["PositionReport", "clicks_to_labels", "position_report"]
 # context's eta and rate.
 CURVE, DEVIATION, CONTEXT, RATE = 1.0, 0.3, 0.5, 1.0
 STEPS = 100
-MOST_PLACES = 500  # that are told apart: the time grows with the cube of their number
-# Of more, positions from 100 on share a place with those up to 2% further down.
+MOST_SLOTS = 500  # the time grows with the cube of their number
+# Of more, positions from 100 on share a slot with those up to 2% further down.
 STARTS = np.unique([*range(1, 100), *np.ceil(100 * 1.02 ** np.arange(1500))])
 
 
 @dataclass(frozen=True, eq=False)
-class PlacesShown:
-    """The places at which documents were shown: positions, each of its context if there are any."""
+class Slots:
+    """Where documents were shown: distinct positions, or pairs of a position and its context."""
 
     names: list[Any]  # int, or tuple of int, the position first
     index: Positions  # of each row
@@ -43,26 +43,27 @@ class PlacesShown:
     prior: Matrix  # covariance of their biases
 
 
-def merged(position: Matrix) -> Matrix:
-    """Return positions, a column each; of too many, those far down as the first of their place."""
-    if len(np.unique(position, axis=0)) <= MOST_PLACES:
+def merge_positions(position: Matrix) -> Matrix:
+    """Merge positions far down, the first column, with their neighbours if there are too many."""
+    if len(np.unique(position, axis=0)) <= MOST_SLOTS:
         return position
     starts = STARTS[np.searchsorted(STARTS, position[:, 0], side="right") - 1]
     return np.column_stack([starts, position[:, 1:]])
 
 
-def places_of(position: Matrix) -> PlacesShown:
-    """Return the places of checked positions."""
+def find_slots(position: Matrix) -> Slots:
+    """Find the slots of checked positions."""
     columns = position.reshape(len(position), -1)
-    names, index = np.unique(merged(columns), axis=0, return_inverse=True)
-    curve, contexts = np.log(names[:, 0]), names[:, 1:]
+    names, index = np.unique(merge_positions(columns), axis=0, return_inverse=True)
+    curve = np.log(names[:, 0])
+    contexts = names[:, 1:]
     prior = DEVIATION**2 * np.eye(len(names)) + CURVE**2 * np.outer(curve, curve)
     same = (contexts[:, None] == contexts).all(axis=2)
     if contexts.size:
         prior += same * (RATE**2 + CONTEXT**2 * np.outer(curve, curve))
     named = names.astype(int).tolist()
     labels = [tuple(name) if contexts.size else name[0] for name in named]
-    return PlacesShown(labels, index.ravel(), same.argmax(axis=1), prior)
+    return Slots(labels, index.ravel(), same.argmax(axis=1), prior)
 
 
 @dataclass(frozen=True)
@@ -74,53 +75,53 @@ class PositionReport(Tabular):
     positions : list of int or tuple
         The positions, in order; with contexts, tuples of the position and its context. Of more than
         500, those from 100 on share one with those up to 2% further down, which is the first.
-    shown, clicked : list of float
-        How many documents were shown there, and how many of them were clicked.
+    impressions, clicked : list of float
+        The number of impressions at each position, and of clicks on them.
     bias : list of float
         The logarithm of the attention that a position gets, less that of the first (of its
         context).
     error : list of float
         Standard errors of `bias`.
-    told : list of float
-        The share of the prior's variance of `bias` that the log has removed: 0 where it says
-        nothing of a position, 1 where it says all.
+    identified : list of float
+        The share of the prior variance of `bias` that the log removes: 0 where the log has no
+        information on a position, 1 where it determines the bias.
     group : list of int
         Positions with the same number are connected by documents that were shown at both, or by
         a chain of such documents.
     documents : int
-        How many documents were shown, not counting those of weight 0.
-    moved : float
-        The share of them that was shown at two positions or more.
+        The number of documents, without those of weight 0.
+    shared_fraction : float
+        The fraction of them shown at two or more positions.
 
     Examples
     --------
     >>> from gbrank.clicks import position_report
     >>> report = position_report([7, 7, 8, 8], [1, 2, 2, 3], [1, 0, 1, 1])
-    >>> report.group, report.moved, report.connected
+    >>> report.group, report.shared_fraction, report.connected
     ([0, 0, 0], 1.0, True)
     """
 
     positions: list[Any]
-    shown: list[float]
+    impressions: list[float]
     clicked: list[float]
     bias: list[float]
     error: list[float]
-    told: list[float]
+    identified: list[float]
     group: list[int]
     documents: int
-    moved: float
+    shared_fraction: float
 
     @classmethod
     def restored(cls, positions: list[Any], **others: Any) -> PositionReport:
-        """Return a report whose tuples JSON has made lists."""
+        """Restore a report from JSON, which has no tuples."""
         names = [tuple(name) if isinstance(name, list) else name for name in positions]
         return cls(positions=names, **others)
 
     @property
     def connected(self) -> bool:
         """Whether documents connect all positions, but for those of weight 0."""
-        known = zip(self.group, self.shown, strict=True)
-        return len({group for group, shown in known if shown > 0}) <= 1
+        impressions = zip(self.group, self.impressions, strict=True)
+        return len({group for group, number in impressions if number > 0}) <= 1
 
     @property
     def attention(self) -> dict[Any, float]:
@@ -128,10 +129,11 @@ class PositionReport(Tabular):
         return dict(zip(self.positions, np.exp(self.bias).tolist(), strict=True))
 
     def _table(self) -> Table:
-        names = ("shown", "clicked", "bias", "error", "told", "group")
+        names = ("impressions", "clicked", "bias", "error", "identified", "group")
         columns = {name: getattr(self, name) for name in names}
         caption = (
-            f"{self.moved:.1%} of {self.documents} documents were shown at 2 positions or more"
+            f"{self.shared_fraction:.1%} of {self.documents} documents were shown at 2 or more "
+            "positions"
         )
         return Table.of({"position": self.positions, **columns}, caption=caption)
 
@@ -142,24 +144,24 @@ def position_report(
     clicks: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> PositionReport:
-    r"""Estimate what each position adds to clicks, and how far a log can tell.
+    r"""Estimate the effect of each position on clicks, and how well a log identifies it.
 
     The number of clicks on document d at position p is expected to be
     :math:`n_{dp} \gamma_d e^{b_p}`: how often it was shown there, times how good it is, times how
-    much attention the position gets. What a document is worth cancels in how its clicks are spread
-    over positions, so that only documents that were seen at several of them say anything; nothing
-    else is assumed of clicks (a Poisson model with fixed effects, which needs no Poisson
-    distribution). The prior is a curve :math:`r^{-\eta}` with :math:`\eta \sim N(0, 1)`, and around
-    it a part of each position of its own, of standard deviation 0.3: few clicks make a curve, and
-    none make no bias. Standard errors allow for documents that differ (sandwich).
+    much attention the position gets. The worth of a document cancels in the distribution of its
+    clicks over positions, so only documents shown at several positions carry information; nothing
+    else is assumed about clicks (a Poisson model with fixed effects, which needs no Poisson
+    distribution). The prior is a curve :math:`r^{-\eta}` with :math:`\eta \sim N(0, 1)`, plus an
+    independent deviation of each position, of standard deviation 0.3: with few clicks the estimate
+    is a curve, with none it is no bias. Standard errors are robust (sandwich).
 
     Parameters
     ----------
     documents : array-like, shape (n_shown,)
         Which document of which query was shown.
     position : array-like of int, shape (n_shown,), or mapping of str to such
-        Where it was shown, from 1; or, by name, this and then what attention depends on besides,
-        such as the device, also numbered from 1.
+        Where it was shown, from 1; or a mapping of names: the position first, then what else
+        attention depends on, such as the device, also numbered from 1.
     clicks : array-like, shape (n_shown,)
         Whether it was clicked, or how often.
     weights : array-like, shape (n_shown,), optional
@@ -195,80 +197,91 @@ def position_report(
     """
     known = Queries.from_qid(documents, "documents")
     rank = np.argsort(np.argsort(query_keys(known.ids), kind="stable"))
-    document, n = rank[known.index], known.n_documents
-    places = places_of(check_positions(position, "position", n))
+    document = rank[known.index]
+    n = known.n_documents
+    slots = find_slots(check_positions(position, "position", n))
     values = check_labels(clicks, "clicks", n)
     counts = check_weights(weights, "weights", n, "row")
     counts = np.ones(n) if counts is None else counts
     if not counts.any():
         raise ArgumentError("weights", "must have one above 0", "only zeros")
-    order = np.lexsort((values, counts, places.index, document))  # that of rows plays no part
-    cells, shape = (document[order], places.index[order]), (len(rank), len(places.names))
+    # Sums do not depend on the order of rows.
+    order = np.lexsort((values, counts, slots.index, document))
+    cells = (document[order], slots.index[order])
+    shape = (len(rank), len(slots.names))
     shown = sp.csr_array(sp.coo_array((counts[order], cells), shape))
     clicked = sp.csr_array(sp.coo_array(((counts * values)[order], cells), shape))
-    weighed = shown.sum(axis=1) > 0
-    shown, clicked = shown[weighed], clicked[weighed]
-    bias, error, told = _estimate(shown, clicked, places)
+    weighted = shown.sum(axis=1) > 0
+    shown = shown[weighted]
+    clicked = clicked[weighted]
+    bias, error, identified = _estimate(shown, clicked, slots)
     seen = sp.csr_array(shown > 0, dtype=np.float64)
     together = (seen.T @ seen).toarray()  # dense: SciPy 1.11 misreads indices of 64 bits
     return PositionReport(
-        positions=places.names,
-        shown=shown.sum(axis=0).tolist(),
+        positions=slots.names,
+        impressions=shown.sum(axis=0).tolist(),
         clicked=clicked.sum(axis=0).tolist(),
         bias=bias.tolist(),
         error=error.tolist(),
-        told=told.tolist(),
+        identified=identified.tolist(),
         group=connected_components(together, directed=False)[1].tolist(),
-        documents=int(weighed.sum()),
-        moved=float((seen.sum(axis=1) > 1).mean()),
+        documents=int(weighted.sum()),
+        shared_fraction=float((seen.sum(axis=1) > 1).mean()),
     )
 
 
-def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Vector, Vector]:
-    """Return the bias of each place, its error, and the share of it that the log tells."""
-    first = places.first
-    prior, bias = np.linalg.inv(places.prior), np.zeros(len(first))
+def _estimate(shown: Any, clicked: Any, slots: Slots) -> tuple[Vector, Vector, Vector]:
+    """Estimate the bias of each slot, its standard error, and the share of it identified."""
+    precision = np.linalg.inv(slots.prior)
+    bias = np.zeros(len(slots.names))
     clicks = clicked.sum(axis=1)
     for _ in range(STEPS):
-        share = shown * np.exp(bias)
-        share = _diagonal(1 / share.sum(axis=1)) @ share
+        attention = shown * np.exp(bias)
+        share = _diagonal(1 / attention.sum(axis=1)) @ attention
         expected = _diagonal(clicks) @ share
-        told = np.diag(expected.sum(axis=0)) - (share.T @ expected).toarray()
-        gradient = clicked.sum(axis=0) - expected.sum(axis=0) - prior @ bias
-        step = np.clip(np.linalg.solve(told + prior, gradient), -1, 1)
+        information = np.diag(expected.sum(axis=0)) - (share.T @ expected).toarray()
+        gradient = clicked.sum(axis=0) - expected.sum(axis=0) - precision @ bias
+        step = np.clip(np.linalg.solve(information + precision, gradient), -1, 1)
         bias = bias + step
         if np.abs(step).max(initial=0.0) < 1e-10:
             break
-    spread, inverse = clicked - expected, np.linalg.inv(told + prior)
-    robust = inverse @ ((spread.T @ spread).toarray() + prior) @ inverse
-    # Variances of differences from the first of the same context.
-    covariance = np.array([places.prior, robust, inverse])
-    variance = np.diagonal(covariance, axis1=1, axis2=2)
-    with_first = covariance[:, np.arange(len(first)), first]
-    before, after, plain = np.maximum(variance + variance[:, first] - 2 * with_first, 0)
-    left = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
-    share = np.clip((1 - left).round(9), 0, 1)
-    np.maximum.at(share, first, share.copy())
-    return bias - bias[first], np.sqrt(after), share
+    residual = clicked - expected
+    posterior = np.linalg.inv(information + precision)
+    robust = posterior @ ((residual.T @ residual).toarray() + precision) @ posterior
+    prior_variance = _difference_variance(slots.prior, slots.first)
+    posterior_variance = _difference_variance(posterior, slots.first)
+    remaining = np.ones(len(bias))
+    np.divide(posterior_variance, prior_variance, out=remaining, where=prior_variance > 0)
+    identified = np.clip((1 - remaining).round(9), 0, 1)
+    np.maximum.at(identified, slots.first, identified.copy())
+    error = np.sqrt(_difference_variance(robust, slots.first))
+    return bias - bias[slots.first], error, identified
+
+
+def _difference_variance(covariance: Matrix, first: Positions) -> Vector:
+    """Compute the variance of each difference from the first slot of the same context."""
+    variance = np.diagonal(covariance)
+    with_first = covariance[np.arange(len(first)), first]
+    return np.maximum(variance + variance[first] - 2 * with_first, 0)
 
 
 def _diagonal(values: Vector) -> Any:
-    """Return a diagonal matrix; SciPy 1.11 has no `diags_array`."""
+    # SciPy 1.11 has no diags_array.
     return sp.dia_array((values[np.newaxis], 0), shape=(len(values), len(values)))
 
 
 def clicks_to_labels(
     log: pd.DataFrame, *, attention: Mapping[Any, float] | None = None
 ) -> pd.DataFrame:
-    r"""Make a label, and its certainty, of the clicks on each document of each query.
+    r"""Estimate a label, and its certainty, from the clicks on each document of each query.
 
-    A document that was clicked C times, where an average one would have been E times (the sum of
-    the attention that its positions get), is worth
+    A document clicked C times, where an average one would have been clicked E times (the sum of
+    the attention of its positions), is worth
 
     .. math:: w = \frac{C + a}{E + a}, \qquad y = \log_2(1 + w)
 
-    and its label is :math:`y`, whose gain :math:`2^y - 1` is w: 1 is the average. a makes little
-    of few clicks: it is what documents differ by (the gamma prior that fits the log, by moments).
+    and its label is :math:`y`, whose gain :math:`2^y - 1` is w: 1 is the average. a shrinks the
+    worth of documents with few impressions (a gamma prior, fitted to the log by moments).
 
     Parameters
     ----------
@@ -276,15 +289,14 @@ def clicks_to_labels(
         One row per impression, with columns ``query``, ``document``, ``click``, and ``position``
         (from 1).
     attention : mapping of int to float, optional
-        What each position gets; by default what documents that were shown at several positions
-        tell of it (`position_report`).
+        The attention of each position; estimated from the log by default (`position_report`).
 
     Returns
     -------
     pandas.DataFrame
         A row for each document of each query, in the order in which they first appear:
-        ``query``, ``document``, ``shown``, ``clicked``, ``label``, and ``weight``, from 0 to 1:
-        E / (E + a), the share of w that is the document's own.
+        ``query``, ``document``, ``impressions``, ``clicked``, ``label``, and ``weight``, from 0 to
+        1: E / (E + a), the share of w that comes from the document's own clicks.
 
     Raises
     ------
@@ -309,7 +321,7 @@ def clicks_to_labels(
     ...         "click": [1, 0, 1, 1, 1, 0],
     ...     }
     ... )
-    >>> clicks_to_labels(log)[["document", "shown", "clicked"]].values.tolist()
+    >>> clicks_to_labels(log)[["document", "impressions", "clicked"]].values.tolist()
     [['a', 3, 3.0], ['b', 3, 1.0]]
     """
     position = check_positions(log["position"], "log['position']", len(log))
@@ -319,20 +331,21 @@ def clicks_to_labels(
     grouped = log.groupby(["query", "document"], sort=False, dropna=False, observed=True)
     if attention is None:
         attention = position_report(grouped.ngroup(), position, clicks).attention
-        position = merged(position[:, np.newaxis])[:, 0]
-    places, index = np.unique(position, return_inverse=True)
+        position = merge_positions(position[:, np.newaxis])[:, 0]
+    positions, index = np.unique(position, return_inverse=True)
     attentions = [
-        check_number(attention.get(int(place)), f"attention[{int(place)}]", 0, open_low=True)
-        for place in places
+        check_number(attention.get(number), f"attention[{number}]", 0, open_low=True)
+        for number in positions.astype(int).tolist()
     ]
     chance = np.array(attentions)[index]
     rows = log.assign(click=clicks, expected=chance * clicks.sum() / chance.sum())
     table = rows.groupby(["query", "document"], sort=False, dropna=False, observed=True).agg(
-        shown=("click", "size"), clicked=("click", "sum"), expected=("expected", "sum")
+        impressions=("click", "size"), clicked=("click", "sum"), expected=("expected", "sum")
     )
-    expected, total = np.array(table.pop("expected")), clicks.sum()
-    # With worths of mean 1 and variance 1/a, clicks vary as they do.
+    expected = np.array(table.pop("expected"))
     clicked = np.array(table["clicked"])
+    total = clicks.sum()
+    # Worths of mean 1 and variance 1/a make clicks vary as much as they do.
     spread = (expected * (clicked / expected - 1) ** 2).sum() - (len(expected) - 1)
     prior = (total - (expected**2).sum() / total) / max(spread, 1e-9 * total)
     worth = (clicked + prior) / (expected + prior)

@@ -30,9 +30,9 @@ def test_the_estimate_is_the_posterior_mode() -> None:
 
     found = minimize(loss, np.zeros(16), method="BFGS", options={"gtol": 1e-8}).x[:4]
     assert_allclose(report.bias, found - found[0], atol=1e-4)
-    assert report.shown == np.bincount(position)[1:].tolist()
+    assert report.impressions == np.bincount(position)[1:].tolist()
     assert report.clicked == np.bincount(position, clicks)[1:].tolist()
-    assert (report.documents, report.moved) == (12, 1.0)
+    assert (report.documents, report.shared_fraction) == (12, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_nothing_is_told_by_one_ranking() -> None:
     report = position_report(log.rows, log.position, log.y)
     assert not report.connected
     assert report.group == [*range(10)]
-    assert report.moved == 0
-    assert report.told == [0] * 10
+    assert report.shared_fraction == 0
+    assert report.identified == [0] * 10
     assert_allclose(report.bias, 0, atol=1e-9)
     r = np.log(np.arange(1, 11))
     assert_allclose(report.error[1:], np.sqrt(r**2 + 2 * 0.09)[1:])  # of the prior alone
@@ -78,8 +78,8 @@ def test_a_swap_connects_two_positions() -> None:
     clicks = np.random.default_rng(0).random(3000) < 0.5 / position
     report = position_report(documents, position, clicks)
     assert report.group == [0, 0, 1]
-    assert report.moved == pytest.approx(2 / 3)
-    assert report.told[1] > 0.95
+    assert report.shared_fraction == pytest.approx(2 / 3)
+    assert report.identified[1] > 0.95
     assert abs(report.attention[2] - 0.5) < 0.1
 
 
@@ -92,7 +92,7 @@ def test_weights_are_repetitions_and_rows_have_no_order() -> None:
         *(np.repeat(part, weights) for part in (documents, position, clicks))
     )
     assert_allclose(report.bias, repeated.bias)
-    assert report.shown == repeated.shown
+    assert report.impressions == repeated.impressions
     order = rng.permutation(80)
     shuffled = position_report(*(p[order] for p in (documents, position, clicks, weights)))
     assert shuffled == report
@@ -130,7 +130,7 @@ def test_labels_of_the_position_based_model_are_the_truth() -> None:
     expected = truth[found["document"]]
     assert_allclose(worth / worth.mean(), expected / expected.mean(), atol=0.25)
     assert found["weight"].min() > 0.95
-    assert found["shown"].sum() == len(log)
+    assert found["impressions"].sum() == len(log)
     known = clicks_to_labels(log, attention={r: 1 / r for r in range(1, 11)})
     assert_allclose(known["label"], found["label"], atol=0.01)
 
@@ -139,7 +139,7 @@ def test_a_prior_that_is_fitted_shrinks_by_hand() -> None:
     """The formula, with a by the moments of a negative binomial."""
     log, _ = impressions(n_sessions=3)
     found = clicks_to_labels(log, attention=dict.fromkeys(range(1, 11), 1.0))
-    clicked, shown = found["clicked"].to_numpy(), found["shown"].to_numpy()
+    clicked, shown = found["clicked"].to_numpy(), found["impressions"].to_numpy()
     expected = shown * clicked.sum() / shown.sum()
     spread = (expected * (clicked / expected - 1) ** 2).sum() - (len(shown) - 1)
     variance = spread / (expected.sum() - (expected**2).sum() / expected.sum())
@@ -160,9 +160,9 @@ def test_many_positions_share_places_far_down() -> None:
     assert report.positions[:100] == [*range(1, 101)]
     assert (steps[:99] == 1).all()
     assert (steps[100:] <= 1 + 0.02 * np.array(report.positions[100:-1])).all()
-    assert sum(report.shown) == 6000
+    assert sum(report.impressions) == 6000
     log = pd.DataFrame(
         {"query": 1, "document": position % 7, "position": position, "click": clicks}
     )
     labels = clicks_to_labels(log)
-    assert labels["shown"].sum() == 6000
+    assert labels["impressions"].sum() == 6000

@@ -66,7 +66,7 @@ def test_a_fit_reports_what_documents_tell(kind: str, tmp_path: Any) -> None:
         X = csr_matrix(X)
     ranker = fitted(X, log)
     expected = position_report(log.rows, log.position, log.y)
-    assert ranker.position_report_.moved == expected.moved
+    assert ranker.position_report_.shared_fraction == expected.shared_fraction
     assert_allclose(ranker.position_report_.bias, expected.bias)
     assert_allclose(ranker.position_report_.error, expected.error)
     ranker.save(tmp_path)

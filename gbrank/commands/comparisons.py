@@ -11,7 +11,7 @@ import numpy as np
 from gbrank import make_cubic
 from gbrank.commands.data_files import ColumnName, Reader, read_parts
 from gbrank.commands.options import File, NewFile, NewPicture, printable
-from gbrank.common.checks import check_number, refuse_twice, unknown_name
+from gbrank.common.checks import check_number, check_unique, unknown_name
 from gbrank.common.errors import ArgumentError
 from gbrank.common.files import replace_file, replaced
 from gbrank.common.values import Array, Positions, Vector
@@ -99,7 +99,7 @@ def compare(
     gbrank compare --data log.parquet --time day --rankers lambda:ndcg live_score model.txt
     gbrank compare --data train.txt --valid valid.txt --test test.txt
     """
-    refuse_twice("--rankers", rankers)
+    check_unique("--rankers", rankers)
     if (valid is None) != (test is None):
         raise ArgumentError("valid", "and --test must be given together", "one of them")
     if test is not None and time is not None:

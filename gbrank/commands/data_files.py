@@ -92,7 +92,7 @@ class Reader:
             wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
             if wrong.any():
                 hint = " (--unjudged says what to do with -1)" if refuse else ""
-                letor.refuse_label(int(np.argmax(wrong)), hint)
+                raise letor.label_error(int(np.argmax(wrong)), hint)
             y, mask = judged(letor.labels, self.unjudged)
             X, qid = X if mask.all() else X[mask], letor.queries()[mask]
         return Documents.checked(X, y, Queries.from_qid(qid), labels=self.labels or None), mask

@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 from gbrank.common.errors import ArgumentError
-from gbrank.common.files import check_folder, refuse_remote
+from gbrank.common.files import check_folder, check_local
 
 File: TypeAlias = Annotated[str, "FILE"]
 Folder: TypeAlias = Annotated[str, "FOLDER"]
@@ -206,7 +206,7 @@ def _is_in(path: str, source: str) -> bool:
 def _check_output(kind: str, path: str, flag: str) -> None:
     """Refuse what is not on this disk, is of the other kind, or a picture of an unknown kind."""
     if kind == "NEW-FOLDER":
-        refuse_remote(path, flag)
+        check_local(path, flag)
         if os.path.isfile(path):
             raise ArgumentError(flag, "must be a folder", f"the file {path}")
         return

@@ -40,7 +40,7 @@ def listed(names: Iterable[object], most: int = 10) -> str:
     return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
 
 
-def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
+def check_unmasked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
     """Refuse a masked array, whose mask would be lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # no NA of pandas
         raise ArgumentError(name, f"must not be masked: {remedy}", f"{values!r:.60}")
@@ -48,7 +48,7 @@ def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
-    refuse_masked(values, name)
+    check_unmasked(values, name)
     try:
         array = one_column(np.asarray(values))
         array = array.astype(np.float64) if array.dtype == object else array
@@ -65,7 +65,7 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
     return np.require(array, np.float64, ["C", "W"])  # compiled code takes no read-only arrays
 
 
-def refuse_where(
+def check_entries(
     wrong: NDArray[np.bool_], values: Vector, name: str, demand: str, where: str = "in row"
 ) -> None:
     """Refuse values of which some are wrong, naming the first one and its row."""
@@ -76,7 +76,7 @@ def refuse_where(
 
 def check_finite(values: Vector, name: str) -> Vector:
     """Refuse NaN and infinite entries, naming the first one."""
-    refuse_where(~np.isfinite(values), values, name, "must be finite")
+    check_entries(~np.isfinite(values), values, name, "must be finite")
     return values
 
 
@@ -95,7 +95,7 @@ def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> V
 def check_labels(labels: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return labels as finite, non-negative float64."""
     values = check_finite(check_vector(labels, name, length), name)
-    refuse_where(values < 0, values, name, "must be at least 0")
+    check_entries(values < 0, values, name, "must be at least 0")
     return values
 
 
@@ -111,7 +111,7 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
     check_finite(values, name)
     wrong = (values < 0) | (values > LARGEST_WEIGHT)
     demand = f"must be at least 0 and at most {LARGEST_WEIGHT}"
-    refuse_where(wrong, values, name, demand, "at index")
+    check_entries(wrong, values, name, demand, "at index")
     return values
 
 
@@ -165,14 +165,14 @@ def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> Non
         raise ArgumentTypeError(name, demand, got) from None
 
 
-def refuse_text(values: object, name: str) -> None:
+def check_column_list(values: object, name: str) -> None:
     """Refuse what is no list of columns; the letters of a single text would be taken for names."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         kind = "the single text " if isinstance(values, str) else ""
         raise ArgumentTypeError(name, "must be a list of columns", f"{kind}{quoted(values)}")
 
 
-def refuse_twice(name: str, values: Sequence[Any]) -> None:
+def check_unique(name: str, values: Sequence[Any]) -> None:
     """Refuse a list that holds a value twice."""
     for value in values:
         if values.count(value) > 1:

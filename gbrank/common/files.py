@@ -25,7 +25,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Until then it is beside it, under another name: readers never see half of a file, and a disk
     that is full spoils nothing. Pipes and devices are written to at once.
     """
-    refuse_remote(path)
+    check_local(path)
     named = Path(path)
     if named.exists() and (not named.is_file() or _DESCRIPTOR.fullmatch(os.path.abspath(path))):
         with open(path, "wb") as stream:
@@ -56,7 +56,7 @@ def replace_file(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def refuse_remote(path: str | os.PathLike[str], argument: str = "path") -> None:
+def check_local(path: str | os.PathLike[str], argument: str = "path") -> None:
     """Refuse an address, or a home folder by its short name, which would become local folders."""
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise ArgumentError(argument, "must be a path", f"{path!r}")
@@ -71,6 +71,6 @@ def refuse_remote(path: str | os.PathLike[str], argument: str = "path") -> None:
 
 def check_folder(path: str | os.PathLike[str], option: str) -> None:
     """Refuse a file that could not be written, before hours of work."""
-    refuse_remote(path, option)
+    check_local(path, option)
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"{option} must be in a folder that exists, got {os.fspath(path)}.")

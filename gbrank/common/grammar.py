@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, TypeAlias
 
-from gbrank.common.checks import quoted, refuse_twice, unknown_name
+from gbrank.common.checks import check_unique, quoted, unknown_name
 
 Functions: TypeAlias = Mapping[str, Callable[..., Any]]
 
@@ -67,7 +67,7 @@ def parse_options(text: str, whole: str, functions: Functions | None = None) -> 
             raise ValueError("there must be one pair of parentheses around all options")
         if call.args or any(item.arg is None for item in call.keywords):
             raise ValueError("options need names")
-        refuse_twice("options", [item.arg for item in call.keywords])
+        check_unique("options", [item.arg for item in call.keywords])
         return {str(item.arg): _value(item.value, functions or {}) for item in call.keywords}
     except (SyntaxError, TypeError, ValueError) as error:
         reason = str(error).rstrip(".")

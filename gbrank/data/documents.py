@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import (
+    check_entries,
     check_finite,
     check_labels,
     check_vector,
     check_weights,
     quoted,
-    refuse_where,
     unknown_name,
 )
 from gbrank.common.collective import all_any
@@ -192,7 +192,7 @@ def _checked_label(values: ArrayLike, argument: str, length: int) -> Vector:
     unjudged = checked == UNJUDGED
     checked = np.where(unjudged, np.nan, checked)
     wrong = (checked < 0) | np.isinf(checked)
-    refuse_where(wrong, checked, argument, "must be at least 0, or -1")
+    check_entries(wrong, checked, argument, "must be at least 0, or -1")
     if not all_any((~np.isnan(checked)).any()):
         raise ValueError(f"{argument} must have a document that is judged, got none.")
     if unjudged.any():
@@ -248,7 +248,7 @@ def check_initial_scores(values: ArrayLike | None, name: str, length: int) -> Ve
         return None
     scores = check_finite(check_vector(values, name, length), name)
     demand = f"must be at most {LARGEST_SCORE} in size"
-    refuse_where(np.abs(scores) > LARGEST_SCORE, scores, name, demand)
+    check_entries(np.abs(scores) > LARGEST_SCORE, scores, name, demand)
     return scores
 
 
@@ -261,7 +261,7 @@ def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
         return np.column_stack([check_positions(part, name, length) for part in values.T])
     vector = check_finite(check_vector(values, name, length), name)
     wrong = (vector < 1) | (vector != np.floor(vector))
-    refuse_where(wrong, vector, name, "must hold integers of at least 1")
+    check_entries(wrong, vector, name, "must hold integers of at least 1")
     return vector
 
 

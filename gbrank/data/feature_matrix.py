@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.checks import refuse_masked, shortened
+from gbrank.common.checks import check_unmasked, shortened
 from gbrank.common.errors import ArgumentError, found_in
 
 BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
@@ -30,9 +30,9 @@ def check_matrix(X: Any) -> Features:
 
     A sparse matrix becomes CSR, with each entry once.
     """
-    refuse_masked(X, "X", "fill it with NaN, which is missing")
+    check_unmasked(X, "X", "fill it with NaN, which is missing")
     matrix: Features = X if sp.issparse(X) else np.asarray(X)
-    refuse_empty(matrix.shape)
+    check_not_empty(matrix.shape)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         matrix = _converted(matrix)
     dtype = np.float32 if matrix.dtype == np.float32 else np.float64
@@ -50,12 +50,12 @@ def check_matrix(X: Any) -> Features:
 
 def objects_of(X: Any) -> Features:
     """Return an array of objects, some of which are categories."""
-    refuse_masked(X, "X", "fill it with NaN, which is missing")
+    check_unmasked(X, "X", "fill it with NaN, which is missing")
     if sp.issparse(X):
         demand = "must be a data frame, as in fit, which had categories"
         raise ArgumentError("X", demand, f"a sparse {type(X).__name__}")
     values = np.array(X, dtype=object)
-    refuse_empty(values.shape)
+    check_not_empty(values.shape)
     return values
 
 
@@ -72,7 +72,7 @@ def _converted(matrix: Features) -> Features:
         raise type(error)(text) from None
 
 
-def refuse_empty(shape: tuple[int, ...]) -> None:
+def check_not_empty(shape: tuple[int, ...]) -> None:
     """Refuse a table without rows or columns."""
     if 0 in shape:
         got = f"{shape[0]} sample(s) and {shape[-1]} feature(s) (shape={shape})"
@@ -80,7 +80,7 @@ def refuse_empty(shape: tuple[int, ...]) -> None:
         raise ArgumentError("X", demand, f"{got} while a minimum of 1 is required")
 
 
-def refuse_infinite(matrix: Features, names: list[str] | None) -> None:
+def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
     """Refuse an infinite value, naming its row and column."""
     infinite = np.isinf(matrix.data if sp.issparse(matrix) else matrix)
     if not np.count_nonzero(infinite):  # much faster than any() for a few rows

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import (
     check_choice,
+    check_column_list,
+    check_entries,
     check_vector,
     quoted,
-    refuse_text,
-    refuse_where,
     unknown_name,
 )
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.values import Vector
-from gbrank.data.feature_matrix import refuse_empty
+from gbrank.data.feature_matrix import check_not_empty
 from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
@@ -134,7 +134,7 @@ def feature_table(X: Any) -> FeatureTable | None:
     features = [name for name in frame.columns if not is_stored_index(name)]
     frame = frame if len(features) == len(frame.columns) else frame[features]
     table = FeatureTable(frame, [str(name) for name in features])
-    refuse_empty(table.shape)
+    check_not_empty(table.shape)
     if len(set(table.names)) < len(table.names):
         twice = max(table.names, key=table.names.count)
         same = " and ".join(repr(name) for name in features if str(name) == twice)
@@ -211,7 +211,7 @@ def split_and_mask(
     """Return what `split_frame` does, and the mask of the rows that it kept."""
     if (data := as_frame(frame, "frame")) is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
-    refuse_text(drop, "drop")
+    check_column_list(drop, "drop")
     for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
         if name not in data.columns:
             raise unknown_name(f"column ({argument})", str(name), map(str, data.columns))
@@ -245,7 +245,7 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
     check_choice(unjudged, "unjudged", ["refuse", "drop", "irrelevant"])
     values = check_vector(labels, "label")
     missing = np.isnan(values) | (values == -1)
-    refuse_where((values < 0) & ~missing, values, "label", "must be at least 0")
+    check_entries((values < 0) & ~missing, values, "label", "must be at least 0")
     if unjudged == "irrelevant":
         return np.where(missing, 0.0, values), np.ones(len(values), dtype=bool)
     if unjudged == "refuse" and missing.any():

@@ -11,7 +11,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gbrank.common.checks import refuse_masked
+from gbrank.common.checks import check_unmasked
 from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.values import Array, Mask, Positions, one_column
 
@@ -21,7 +21,7 @@ TIMES = date, timedelta, np.datetime64, np.timedelta64
 
 def as_ids(qid: Any, name: str = "qid") -> Array:
     """Return ids as an array that keeps apart what NumPy would make equal."""
-    refuse_masked(qid, name)
+    check_unmasked(qid, name)
     if not isinstance(qid, np.ndarray | list | tuple):
         qid = _from_column(qid)
     if isinstance(qid, Sequence) and not isinstance(qid, str | bytes):

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Literal, NoReturn, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from scipy import sparse as sp
 from gbrank.common.checks import check_finite, check_number, check_vector, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Vector
-from gbrank.data.feature_matrix import Features, check_matrix, refuse_infinite
+from gbrank.data.feature_matrix import Features, check_matrix, check_no_infinity
 from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, read_bytes, written
 
 QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
@@ -187,10 +187,10 @@ class Letor:
         texts = self._decoded("comment", [match["comment"] or b"" for match in self._documents()])
         return [text.strip() for text in texts]
 
-    def refuse_label(self, document: int, hint: str) -> NoReturn:
-        """Refuse the negative label of a document."""
+    def label_error(self, document: int, hint: str) -> ValueError:
+        """Build the error for the negative label of a document."""
         match = next(islice(self._documents(), document, None))
-        raise self._fault(match.start("label"), f"a label of at least 0{hint}", match["label"])
+        return self._fault(match.start("label"), f"a label of at least 0{hint}", match["label"])
 
     def _documents(self) -> Iterator[re.Match[bytes]]:
         return _DOCUMENT.finditer(self._data)
@@ -298,7 +298,7 @@ def write_letor(
         if widest > LARGEST_EXACT:
             raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
     X = check_matrix(X)
-    refuse_infinite(X, None)
+    check_no_infinity(X, None)
     length = X.shape[0]
     labels = check_finite(check_vector(y, "y", length), "y")
     names = check_names(qid, "qid", length, unwanted="#")

@@ -13,10 +13,16 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gbrank.common.checks import check_number, listed, quoted, refuse_text, unknown_name
+from gbrank.common.checks import check_column_list, check_number, listed, quoted, unknown_name
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Array, Matrix, Vector, plain
-from gbrank.data.feature_matrix import Features, as_dense, check_matrix, objects_of, refuse_infinite
+from gbrank.data.feature_matrix import (
+    Features,
+    as_dense,
+    check_matrix,
+    check_no_infinity,
+    objects_of,
+)
 from gbrank.data.frames import FeatureTable, as_numbers, feature_table, is_numeric
 from gbrank.data.ids import as_list, is_missing
 
@@ -57,7 +63,7 @@ class Schema:
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
         """Learn the columns from training data."""
         places = () if categorical_feature is None else categorical_feature
-        refuse_text(places, "categorical_feature")
+        check_column_list(places, "categorical_feature")
         table = feature_table(X)
         names = None if table is None else table.names
         n_features = int((check_matrix(X) if table is None else table).shape[1])
@@ -157,7 +163,7 @@ class Schema:
                 f"X has {matrix.shape[1]} features, but gbrank is expecting {self.n_features} "
                 "features as input, as in fit."
             )
-        refuse_infinite(matrix, self.names)
+        check_no_infinity(matrix, self.names)
         for position in set(self.categorical) - set(self.categories):
             values = as_dense(matrix[:, [position]])[:, 0]
             wrong = (values < 0) | (values != np.floor(values)) | (values >= LARGEST_CODE)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
+from gbrank.common.checks import check_entries, check_finite, check_vector, quoted
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.values import Mask, Vector
 from gbrank.data.ids import as_list, places_among
@@ -337,7 +337,7 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     """
     labels = check_finite(check_vector(y, "y"), "y")
     wrong = (labels != np.floor(labels)) | (np.abs(labels) > LARGEST_EXACT)
-    refuse_where(wrong, labels, "y", "must hold integers up to 2**53")
+    check_entries(wrong, labels, "y", "must hold integers up to 2**53")
     rows = zip(*_check_documents(qid, documents, len(labels)), labels.tolist(), strict=True)
     with written(path) as file:
         lines = (f"{query} 0 {document} {int(label)}\n" for query, document, label in rows)

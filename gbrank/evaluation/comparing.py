@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_choice, check_number, check_scores, quoted, refuse_twice
+from gbrank.common.checks import check_choice, check_number, check_scores, check_unique, quoted
 from gbrank.common.errors import ArgumentError, found_in
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
@@ -362,7 +362,7 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
             if len(rows := getattr(fold, part)):
                 with found_in(f"{data.name}, {part} of fold {number}: "):
                     _check_measures(measures, data.rows(rows))
-    refuse_twice("datasets", [data.name for data in datasets])
+    check_unique("datasets", [data.name for data in datasets])
 
 
 def _check_no_judge(labels: Mapping[str, Any] | None) -> None:
@@ -378,7 +378,7 @@ def _check_seeds(seeds: int | Sequence[int]) -> list[int]:
         seeds = range(check_number(seeds, "seeds", 1, integer=True))
     if not (numbers := [check_number(seed, "seeds", 0, integer=True) for seed in seeds]):
         raise ArgumentError("seeds", "must hold at least one seed", "none")
-    refuse_twice("seeds", numbers)
+    check_unique("seeds", numbers)
     return numbers
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
-from gbrank.common.checks import quoted, refuse_twice
+from gbrank.common.checks import check_unique, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.ranker import GBRanker
 
@@ -68,5 +68,5 @@ def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
     if isinstance(feature_names, str | set | frozenset) or not texts or len(names) != len(columns):
         demand = f"must be a list of {len(columns)} texts, none empty"
         raise ArgumentTypeError("feature_names", demand, quoted(feature_names))
-    refuse_twice("feature_names", names)
+    check_unique("feature_names", names)
     return names

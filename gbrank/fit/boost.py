@@ -100,7 +100,7 @@ def grow(
     positions = report_of_positions(train, ranker.position_model == "free")
     trainer: Trainer = TRAINERS[ranker.booster]([train, *valid], schema, settings, saved.state)
     if positions is not None and train.position is not None:
-        trust = np.where(ranker.position_model == "free", 1.0, positions.told)
+        trust = np.where(ranker.position_model == "free", 1.0, positions.identified)
         trainer = DebiasedTrainer(trainer, train.position, trust, rate, saved.state)
     with closing(trainer):
         called: list[Callback] = [*multipliers, *callbacks]

@@ -22,7 +22,7 @@ from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import checked_fields
-from gbrank.common.files import refuse_remote, replace_file
+from gbrank.common.files import check_local, replace_file
 from gbrank.common.version import __version__
 from gbrank.data.documents import VALIDATION, Documents
 from gbrank.data.sampling import query_keys
@@ -44,7 +44,7 @@ class Checkpoint:
         self.state: State | None = None  # of the booster; None before the first round
         if folder is None:
             return
-        refuse_remote(folder, "checkpoint")
+        check_local(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self.file = Path(folder) / FILE
         self.hashes: Mapping[str, str] = {}  # of all that the model of this fit depends on

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, State
-from gbrank.clicks import PositionReport, places_of, position_report
+from gbrank.clicks import PositionReport, find_slots, position_report
 from gbrank.common.collective import all_gather
 from gbrank.common.errors import warn_user
 from gbrank.common.values import Vector, canonical
@@ -57,12 +57,12 @@ class DebiasedTrainer:
         self.train_scores, self.valid_scores = trainer.train_scores, trainer.valid_scores
         self.finish, self.close = trainer.finish, trainer.close
         self._trust, self._learning_rate = trust, learning_rate
-        self._places = places_of(positions)
-        self._index = self._places.index
-        self._biases = [np.zeros(len(self._places.names))]  # after each round
+        self._slots = find_slots(positions)
+        self._index = self._slots.index
+        self._biases = [np.zeros(len(self._slots.names))]  # after each round
         if state is not None:
             biases = np.frombuffer(state["biases"])
-            self._biases = list(biases.reshape(-1, len(self._places.names)))
+            self._biases = list(biases.reshape(-1, len(self._slots.names)))
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree, and improve the biases, on the derivatives at the biased scores."""
@@ -88,10 +88,10 @@ class DebiasedTrainer:
         return {**self._trainer.state(), "biases": np.array(self._biases).tobytes()}
 
     def bias(self, rounds: int) -> dict[Any, float]:
-        """Return the bias of each place, less that of the first of its context."""
+        """Return the bias of each slot, less that of the first of its context."""
         biases = self._biases[rounds]
-        relative = (biases - biases[self._places.first]).tolist()
-        return dict(zip(self._places.names, relative, strict=True))
+        relative = (biases - biases[self._slots.first]).tolist()
+        return dict(zip(self._slots.names, relative, strict=True))
 
 
 def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
@@ -109,8 +109,8 @@ def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
         warn_user(
             f"these clicks cannot tell positions from relevance: of {len(report.positions)} "
             f"positions, at most {sizes.max()} are connected by documents that were shown at "
-            f"several ({report.moved:.1%} of documents were), and biases are shrunk to 0 where "
-            "nothing is known. Show some rankings with neighbours swapped or a part at random, or "
+            f"several ({report.shared_fraction:.1%} of documents were), and biases are shrunk to 0 "
+            "where nothing is known. Show some rankings with neighbours swapped or a part at random, or "
             "set position_model='free', which trusts the features to tell them apart."
         )
     return report

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gbrank.boosters import MODELS, Model
-from gbrank.common.files import refuse_remote, replace_file
+from gbrank.common.files import check_local, replace_file
 from gbrank.common.version import __version__
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ def chain_of(saved: Saved | None) -> Iterator[Saved]:
 
 def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     """Write a ranker into a folder, in place of the one that it holds."""
-    refuse_remote(folder)
+    check_local(folder)
     content = json.dumps({"format": FORMAT, "gbrank": __version__, **saved})
     content = json.loads(content)  # as it will be read: keys are strings
     text = json.dumps({"sha256": _digest(content), **content}, indent=1)

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbrank.common.checks import refuse_where
+from gbrank.common.checks import check_entries
 from gbrank.common.fields import Integer, Real
 from gbrank.common.values import Vector
 from gbrank.engine.compiling import Function, inline
@@ -390,5 +390,5 @@ class ERR(RankMeasure):
     def gains(self, labels: Vector) -> Vector:
         """Return the probability of stopping at each document."""
         largest = f"max_grade={self.max_grade} for ERR (set it to the largest label there can be)"
-        refuse_where(labels > self.max_grade, labels, "labels", f"must be at most {largest}")
+        check_entries(labels > self.max_grade, labels, "labels", f"must be at most {largest}")
         return (np.exp2(labels) - 1) / 2**self.max_grade

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TypeAlias
 
-from gbrank.common.checks import quoted, refuse_text, refuse_twice
+from gbrank.common.checks import check_column_list, check_unique, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registered, Registry
@@ -83,7 +83,7 @@ def custom_measure(
     >>> custom_measure(clicked_first)([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])
     0.5
     """
-    refuse_text(columns, "columns")
+    check_column_list(columns, "columns")
     title = str(getattr(function, "__name__", "custom")) if name is None else name
     measure = CustomMeasure(function, title, tuple(columns))
     if name is not None:
@@ -160,5 +160,5 @@ def get_measures(metrics: object, argument: str) -> list[Measure]:
         raise ArgumentError(argument, demand, quoted(metrics))
     with found_in(f"{argument}: "):
         measures = [get_measure(metric) for metric in metrics]
-    refuse_twice(argument, [str(measures[measures.index(item)]) for item in measures])
+    check_unique(argument, [str(measures[measures.index(item)]) for item in measures])
     return measures

@@ -89,7 +89,7 @@ def test_steps(objective: str, model: str, booster: str) -> None:
     """Two rounds by hand: −η (Σg + λb)/(Σh + λ) at the biased scores, with mean curvature 1."""
     options = {"booster": booster, "position_model": model}
     rankers = [fit(make(objective, n_estimators=rounds, **options)) for rounds in (1, 2)]
-    told = np.array(rankers[0].position_report_.told)
+    told = np.array(rankers[0].position_report_.identified)
     assert (told > 0.5).all()
     assert (told < 0.95).all()
     bound = get_objective(objective).bind(CLICKS.y, Queries.from_qid(CLICKS.qid))
