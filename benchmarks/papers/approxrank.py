@@ -55,7 +55,7 @@ AP_ERROR_DEVIATIONS = (
 )
 FIXED_DEVIATIONS = f"α = 300 in all folds, not chosen; {SCALED}"
 LETOR_3_DEVIATIONS = (
-    "α = 300 in all folds, not chosen; LETOR 3.0's 45 features, as they come, for LETOR 2.0's 25"
+    "α = 300 in all folds, not chosen; LETOR 3.0's 45 features, unscaled, for LETOR 2.0's 25"
 )
 SOFTRANK_DEVIATIONS = (
     "gbrank's SoftRank for its authors' tool; at most "

@@ -76,8 +76,8 @@ MAP_DEVIATIONS = (
     f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
 )
 TREE_DEVIATIONS = (
-    "not in the paper's tables; GBRanker as it comes; Newton steps; steps that lengthen with the "
-    "number of queries; random thresholds; half of the columns for each tree; begun with RankNet; "
+    "not in the paper's tables; GBRanker with default parameters; Newton steps; steps that "
+    "lengthen with the number of queries; random thresholds; half of the columns for each tree; begun with RankNet; "
     "σ annealed by round; as many trees as are best by NDCG@50 of the validation queries"
 )
 BOOSTED_DEVIATIONS = (

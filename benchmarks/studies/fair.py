@@ -17,36 +17,39 @@ from gbrank import compare_rankers
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\
-# On the same trees four of gbrank's objectives are ahead of all of LightGBM's and XGBoost's
+# On the same trees, four of gbrank's objectives are better than LightGBM's and XGBoost's
 
-Trees of 15 leaves, at least 20 documents a leaf, 80% of the documents and 70% of the features per
-tree. A fit ends after 100 rounds without a better NDCG@10 on the validation queries, or after 5,000
-rounds, which only the fits on 10,000 queries reach. In each fold, every ranker gets the learning
-rate of 0.03, 0.06 and 0.12 that is best on the validation queries. Artificial data (`make_cubic`)
-are named by their queries and the documents of each: two fifths of the queries are to train on, one
-to validate, two to test. CPU seconds are those of the fit at the chosen rate, on one thread,
-including compilation where a process trains an objective for the first time (visible for
-ApproxRank and ListMLE on MQ2008). CatBoost, whose trees are symmetric, is among
-[the rankers as they come](as_they_come.md). "Pooled" is the mean
-over data sets, each with the same weight.
-
-Two seeds. Seeds matter most on the artificial lists of 400: six seeds of `noisy:ndcg` at the rate
-of 0.12 end between 0.513 and 0.579 on validation queries. Test queries were read before, with the
-first of the seeds alone, and when `noisy:ndcg` took only pairs with a document among the first 256
-ranks. On OHSUMED the best round of ApproxNDCG is in its first half, which trains RankNet: there the
-two are one.
+- **Trees.** All objectives use trees of 15 leaves with at least 20 documents per leaf, 80% of the
+  documents and 70% of the features per tree. A fit stops after 100 rounds without an improvement of
+  NDCG@10 on the validation queries, or after 5,000 rounds, which only the fits on 10,000 queries
+  reach. In each fold, every ranker uses the learning rate among 0.03, 0.06 and 0.12 that is best on
+  the validation queries.
+- **Data.** Artificial data (`make_cubic`) are named by the number of queries and of documents per
+  query: two fifths of the queries are for training, one for validation, two for testing. "Pooled"
+  is the mean over data sets, weighted equally.
+- **Time.** CPU seconds are for the fit at the chosen rate, on one thread. They include compilation
+  where a process trains an objective for the first time (visible for ApproxRank and ListMLE on
+  MQ2008).
+- **Seeds.** There are two. Their influence is largest on the artificial lists of 400 documents,
+  where six seeds of `noisy:ndcg` range from 0.513 to 0.579 on validation queries.
+- **Selection.** The test queries were evaluated before, with the first seed, and with a version of
+  `noisy:ndcg` restricted to pairs with a document among the first 256 ranks.
+- On OHSUMED the best round of ApproxNDCG is in its first half, which trains RankNet, so the two are
+  identical there. CatBoost, whose trees are symmetric, is in
+  [the comparison with default parameters](default_parameters.md).
 
 ![NDCG@10 against CPU seconds](fair.png)
 """
 POOLED = """\
 Pooled over the data sets, on test queries: differences from `noisy:ndcg`, with 95% bootstrap
-intervals over queries; p is that of the paired randomisation test, corrected for the number of
-rankers (Holm), which intervals are not. "rounds" is the mean number of rounds kept.
+intervals over queries. p-values are those of the paired randomization test, corrected for the
+number of rankers (Holm); the intervals are not corrected. "rounds" is the mean number of rounds
+retained.
 """
 BY_DATA = """\
-By data set, on test queries; \\* differs from `noisy:ndcg` with a corrected p below 0.05. A query
-without a relevant document is skipped. [The numbers](../../benchmarks/results/fair.json) have also
-validation queries, intervals, deviations over seeds and seconds.
+By data set, on test queries; \\* marks a difference from `noisy:ndcg` with a corrected p of less than
+0.05. Queries without a relevant document are skipped. [The JSON file](../../benchmarks/results/fair.json)
+adds validation queries, intervals, deviations over seeds and seconds.
 """
 RATES = (0.03, 0.06, 0.12)
 OURS = ("noisy:ndcg", "approx:ndcg", "lambda:ndcg", "listmle", "ranknet")

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.letor_folders import read_folds
-from benchmarks.studies.as_they_come import RANKERS, gbrank_scores
+from benchmarks.studies.default_parameters import RANKERS, gbrank_scores
 from benchmarks.studies.sizes import MEASURE, Outcome, compared, drawn, joined, value_table
 from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import GBRanker, LinearRanker, Queries, make_cubic

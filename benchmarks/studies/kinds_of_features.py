@@ -1,4 +1,4 @@
-"""Rankers as they come, by what features hold: numbers, counts, ratings, zeros, missing values.
+"""Rankers with default parameters on numbers, counts, ratings, zeros and missing values.
 
 python -m benchmarks.studies.kinds_of_features
 """
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.studies.as_they_come import RANKERS
+from benchmarks.studies.default_parameters import RANKERS
 from benchmarks.studies.sizes import MEASURE
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank.evaluation import LabelledDocuments
@@ -29,7 +29,7 @@ KINDS: dict[str, Callable[[Table, np.random.Generator], Table]] = {
     "prices": lambda Z, _: np.round(np.exp(Z + 3)) - 0.01,
 }
 TEXT = """\
-# What features hold, and what rankers as they come make of it
+# What features hold, and how rankers with default parameters use it
 
 NDCG@10 of test queries, without a parameter but seed and threads; the mean of {seeds} seeds. {n}
 features are drawn from standard normal numbers z, and are these, or what the table says of them:

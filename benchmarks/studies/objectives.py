@@ -1,4 +1,4 @@
-"""NDCG@10 of every objective as it comes: see `study` for the protocol.
+"""NDCG@10 of every objective with default parameters: see `study` for the protocol.
 
 python -m benchmarks.studies.objectives --data mq2008 ohsumed
 """

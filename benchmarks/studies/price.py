@@ -13,7 +13,13 @@ import matplotlib.pyplot as plt
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.letor_folders import read_folds
-from benchmarks.studies.as_they_come import RANKERS, by_seconds, gbrank_scores, outcomes, summarised
+from benchmarks.studies.default_parameters import (
+    RANKERS,
+    by_seconds,
+    gbrank_scores,
+    outcomes,
+    summarised,
+)
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, make_cubic
 from gbrank.plots.style import BLUE, ORANGE
@@ -24,7 +30,7 @@ PEER = "LGBMRanker()"
 TEXT = """\
 # More rounds buy 0.004 NDCG@10 for three times the seconds
 
-`GBRanker(n_estimators=...)`, all else as it comes, and LightGBM's ranker as it comes: NDCG@10 on
+`GBRanker(n_estimators=...)`, all else by default, and `LGBMRanker()`: NDCG@10 on
 the validation queries of five folds (artificial data: one fold), and CPU seconds of a fit on one
 thread, in brackets as multiples of LightGBM's. `GBRanker()` has 150 rounds. The mean is over data
 sets, each with the same weight; differences are from `GBRanker()`, paired by query, with p of the

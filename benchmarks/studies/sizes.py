@@ -1,4 +1,4 @@
-"""Rankers as they come, from 10 training queries to 1,000,000 documents.
+"""Rankers with default parameters, from 10 training queries to 1,000,000 documents.
 
 python -m benchmarks.studies.sizes --data mq2008 ohsumed flights nfcorpus wikiqa --large FOLDER
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.letor_folders import read_folds
 from benchmarks.strata import against_first
-from benchmarks.studies.as_they_come import RANKERS, gbrank_scores
+from benchmarks.studies.default_parameters import RANKERS, gbrank_scores
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split
@@ -43,10 +43,10 @@ ON_LARGE = {
 }
 BEST = "best feature"
 TEXT = """\
-# From 10 labelled queries to 1,000,000 documents
+# From 10 labeled queries to 1,000,000 documents
 
-Rankers with default parameters, on one thread, judged by NDCG@10 on test queries; CPU seconds are
-the mean of one fit. [The numbers](../../benchmarks/results/sizes.json) have the
+All rankers have default parameters and run on one thread. Tables show NDCG@10 on test queries and
+the mean CPU seconds of one fit. [The JSON file](../../benchmarks/results/sizes.json) has the
 differences from `GBRanker()`, with 95% bootstrap intervals over queries and p-values.
 
 ```bash
@@ -55,29 +55,30 @@ differences from `GBRanker()`, with 95% bootstrap intervals over queries and p-v
 
 ## How few labels are enough
 
-The mean of {sets}, each with the same weight, over five folds like LETOR's; of the training queries
-as many were drawn as the column says, {draws} times. From 80 queries on without OHSUMED, which has
-63; the picture is without it. The best feature is the one, with its sign, that ranks the same
-training queries best by itself.
+The mean of {sets}, weighted equally, over five folds like LETOR's and {draws} random samples of the
+training queries; columns are sample sizes. OHSUMED has 63 training queries, so it is left out from
+80 queries on and in the picture. The best feature is the single feature, with its sign, that ranks
+the sampled queries best.
 
 ![NDCG@10 by the number of training queries](sizes.png)
 
 {few}
 
-[Few labels](../howto/few_labels.md) has fused columns and linear rankers beside these.
+[Few labels](../howto/few_labels.md) adds fused columns and linear rankers.
 
 ## Large data
 
-*Flights*: departures of a day from New York's airports by how late they arrived, on the mean 303 a
-day, by the number of documents to train on (about), the mean of {splits} splits by day. From
-100,000 documents `GBRanker()` grows [other trees](../defaults.md#large-data); the second line has
-those of small data. The rule was chosen on other splits of the same days.
+*Flights*: a query is a day's departures from New York's airports (303 on average), ranked by how
+late they arrived. Columns are the approximate number of training documents; values are means of
+{splits} splits by day. From 100,000 documents on, `GBRanker()` uses
+[tree parameters for large data](../defaults.md#large-data); the second row uses those for small
+data. The rule was chosen on other splits of the same days.
 
 {large}
 
-*Artificial data* of 50 documents a query with 50 features (`make_cubic`), without noise in the
-labels and with a third of the training labels exchanged at random. NDCG@10 of 2,000 other queries;
-each size has a polynomial of its own.
+*Artificial data*: 50 documents per query with 50 features (`make_cubic`), without label noise and
+with a third of the training labels permuted at random. NDCG@10 is computed on 2,000 other queries; each
+size has its own random polynomial.
 
 {artificial}
 """

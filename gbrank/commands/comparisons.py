@@ -187,7 +187,7 @@ def _folds_by_time(times: Any, qid: Array) -> list[tuple[Positions, ...]]:
 def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: int = 0) -> None:
     """Train three rankers on artificial data, print how good they are, and draw it beside seconds.
 
-    GBRanker, LGBMRanker and XGBRanker are trained as they come, without a parameter but the seed
+    GBRanker, LGBMRanker and XGBRanker are trained with default parameters, except the seed
     and one thread, and measured on other queries. The seconds are those of training. It takes about
     half a minute.
 
@@ -215,7 +215,7 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
         f"(make_cubic, seed {seed}):\n"
         f"  {n_train} queries to train on, with a third of their labels exchanged at random,\n"
         f"  since real labels have noise; {queries - n_train} to test.\n"
-        "Rankers as they come, without a parameter but the seed and one thread.\n",
+        "Rankers with default parameters, except the seed and one thread.\n",
         flush=True,
     )
     rankers = {BASELINE: "lightgbm", "GBRanker": GBRanker(), "XGBRanker": "xgboost"}

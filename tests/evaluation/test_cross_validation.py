@@ -158,7 +158,7 @@ def test_folds_without_validation_queries() -> None:
 
 
 @pytest.mark.slow
-def test_names_of_libraries_are_their_rankers_as_they_come(
+def test_names_of_libraries_are_their_rankers_default_parameters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Trained with the documents of a query together, on one thread, from the seed; quietly."""
