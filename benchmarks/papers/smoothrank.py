@@ -77,8 +77,9 @@ MAP_DEVIATIONS = (
 )
 TREE_DEVIATIONS = (
     "not in the paper's tables; GBRanker with default parameters; Newton steps; steps that "
-    "lengthen with the number of queries; random thresholds; half of the columns for each tree; begun with RankNet; "
-    "σ annealed by round; as many trees as are best by NDCG@50 of the validation queries"
+    "lengthen with the number of queries; random thresholds; half of the columns for each tree; "
+    "begun with RankNet; σ annealed by round; as many trees as are best by NDCG@50 of the "
+    "validation queries"
 )
 BOOSTED_DEVIATIONS = (
     "not in the paper's tables; trees of 15 leaves, as the paper's are not known; steps along the "

@@ -35,8 +35,8 @@ like LETOR's (the validation parts are not used), and evaluated on the test part
 `GBRanker` with 500 instead of 150 rounds is added.
 
 - **Selection.** gbrank's defaults were chosen on validation queries ([how](../defaults.md)). The
-  test queries of the first four data sets were evaluated seven times, for different defaults of learning
-  rate, rounds, pairs of long lists, and trees for small data.
+  test queries of the first four data sets were evaluated seven times, for different defaults of
+  learning rate, rounds, pairs of long lists, and trees for small data.
 - **Seeds.** Each fold has one seed. Over five seeds, `GBRanker()` reaches .7004 to .7058 on MQ2008
   and .4445 to .4512 on OHSUMED. On flights, nfcorpus and WikiQA, the range over five seeds is at
   most .0071.

@@ -47,9 +47,10 @@ number of rankers (Holm); the intervals are not corrected. "rounds" is the mean 
 retained.
 """
 BY_DATA = """\
-By data set, on test queries; \\* marks a difference from `noisy:ndcg` with a corrected p of less than
-0.05. Queries without a relevant document are skipped. [The JSON file](../../benchmarks/results/fair.json)
-adds validation queries, intervals, deviations over seeds and seconds.
+By data set, on test queries; \\* marks a difference from `noisy:ndcg` with a corrected p of less
+than 0.05. Queries without a relevant document are skipped. [The JSON
+file](../../benchmarks/results/fair.json) adds validation queries, intervals, deviations over seeds
+and seconds.
 """
 RATES = (0.03, 0.06, 0.12)
 OURS = ("noisy:ndcg", "approx:ndcg", "lambda:ndcg", "listmle", "ranknet")

@@ -77,8 +77,8 @@ data. The rule was chosen on other splits of the same days.
 {large}
 
 *Artificial data*: 50 documents per query with 50 features (`make_cubic`), without label noise and
-with a third of the training labels permuted at random. NDCG@10 is computed on 2,000 other queries; each
-size has its own random polynomial.
+with a third of the training labels permuted at random. NDCG@10 is computed on 2,000 other queries;
+each size has its own random polynomial.
 
 {artificial}
 """
