@@ -47,3 +47,22 @@ def test_a_measure_of_columns(tmp_path: Path, output: Output) -> None:
     (tmp_path / "s.txt").write_text("1\n2\n1\n")
     argv = ["evaluate", tmp_path / "t.csv", "--scores", tmp_path / "s.txt", "--metric", "price"]
     assert output(*argv, "--plugin", tmp_path / "price.py").split() == ["price", "all", "4.5000"]
+
+
+def test_a_dataclass_with_postponed_annotations(tmp_path: Path, output: Output) -> None:
+    """Python looks its module up by name."""
+    (tmp_path / "graded.py").write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "import gbrank\n"
+        "@dataclass(frozen=True)\n"
+        "class Top:\n"
+        "    grade: float\n"
+        "    def __call__(self, scores, labels):\n"
+        "        return float(labels[scores.argmax()] >= self.grade)\n"
+        "gbrank.custom_measure(Top(2), name='top')\n"
+    )
+    (tmp_path / "t.csv").write_text("label,qid,price\n2,1,5\n0,1,7\n1,2,2\n0,2,3\n")
+    (tmp_path / "s.txt").write_text("2\n1\n2\n1\n")
+    argv = ["evaluate", tmp_path / "t.csv", "--scores", tmp_path / "s.txt", "--metric", "top"]
+    assert output(*argv, "--plugin", tmp_path / "graded.py").split() == ["top", "all", "0.5000"]

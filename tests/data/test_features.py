@@ -92,6 +92,15 @@ def test_missing_values() -> None:
 GOOD = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["x", "y"]), "c": [1, 2]})
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix, pd.DataFrame])
+def test_an_infinite_value_is_refused_by_its_cell(kind: Any) -> None:
+    """By row and column, of which the first is the larger."""
+    X = np.arange(30.0).reshape(10, 3) + 1
+    X[7, 0] = -np.inf
+    with pytest.raises(ValueError, match=r"^X must .* got -inf in row 7 of column '?0'?\.$"):
+        GBRanker().fit(kind(X), np.arange(10) % 2, qid=np.zeros(10, int))
+
+
 def test_columns_in_another_order() -> None:
     """They are taken by name."""
     schema = Schema.learn(GOOD)

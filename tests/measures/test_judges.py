@@ -58,10 +58,25 @@ def test_a_judge_that_knows_nothing_costs_nothing() -> None:
     assert constant.mean == pytest.approx(own.mean())
     assert (constant.margin, constant.worth) == (pytest.approx(alone), 0)
     judged, people = ~np.isnan(people), np.where(np.arange(60) % 3 == 0, np.nan, people)
-    some = powered_mean(people, np.ones(60), judged)  # of queries with a value
+    some = powered_mean(people, np.ones(60), judged)  # of queries with a value: 10 of 15
     own = people[~np.isnan(people)]
     assert some.mean == pytest.approx(own.mean())
-    assert some.error == pytest.approx(own.std(ddof=1) / np.sqrt(10), rel=0.05)
+    error = np.sqrt(15 / 14 * np.sum((own - own.mean()) ** 2)) / 10  # of a ratio of two means
+    assert some.error == pytest.approx(error, rel=1e-12)
+    assert some.margin == pytest.approx(stats.t.ppf(0.975, 9) * error, rel=1e-12)
+
+
+def test_degrees_of_freedom_are_those_of_queries_with_a_value() -> None:
+    """Where people found nothing relevant a query has none, beside a judge too."""
+    rng = np.random.default_rng(0)
+    judge = rng.uniform(size=60)
+    people = 0.5 * judge + rng.normal(0, 0.05, 60)
+    judged = np.arange(60) < 20
+    people[~judged | (np.arange(60) % 5 == 0)] = np.nan
+    powered = powered_mean(people, judge, judged)
+    assert powered.worth > 1
+    assert powered.freedom == 14  # 16 queries, less a mean and a slope
+    assert powered.margin == pytest.approx(stats.t.ppf(0.975, 14) * powered.error, rel=1e-12)
 
 
 def test_people_whose_values_are_equal() -> None:
@@ -78,6 +93,7 @@ def test_people_whose_values_are_equal() -> None:
     assert (row.difference, row.difference_low, row.difference_high) == (0, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bias", [0.0, -0.4])
 @pytest.mark.parametrize("noise", [0.05, 0.5])
 def test_intervals_cover_what_people_would_say(bias: float, noise: float) -> None:
