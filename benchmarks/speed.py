@@ -1,4 +1,4 @@
-"""What gbrank costs beside the boosters' own, as ratios of one process, with a limit on each.
+"""What gbrank costs beside the boosters and SciPy, as ratios of one process, with a limit on each.
 
     python -m benchmarks.speed          # half a minute; ends with 1 where a limit is passed
 
@@ -16,16 +16,18 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import xgboost as xgb
+from scipy import stats
 
+from benchmarks.comparing import make_scores
 from benchmarks.writing import markdown_table
-from gbrank import GBRanker, Queries, get_objective, make_cubic
+from gbrank import GBRanker, Queries, compare_scores, get_objective, make_cubic
 
 TURNS = 7
 REQUEST = 40  # documents
 
 
 class Figure(NamedTuple):
-    """Seconds of gbrank and of a booster's own, and what their ratio may be."""
+    """Seconds of gbrank and of a booster or SciPy, and what their ratio may be."""
 
     name: str
     ours: float
@@ -51,7 +53,7 @@ def least(ours: Callable[[], Any], theirs: Callable[[], Any], calls: int = 1) ->
 
 
 def figures() -> list[Figure]:
-    """Measure a request, a default fit and a gradient."""
+    """Measure a request, a default fit, a gradient and a comparison."""
     X, y, qid = make_cubic(300, n_documents=40, random_state=0)
     sizes = Queries.from_qid(qid).sizes
     frame = pd.DataFrame(X, columns=[f"c{place}" for place in range(X.shape[1])])
@@ -70,6 +72,7 @@ def figures() -> list[Figure]:
     )
     made.append(Figure("a default fit", *fits, 3.0))
     made.append(Figure("a round of lambda:ndcg", *rounds(X, y, qid), 1.5))
+    made.append(Figure("three rankers on 10,000 queries", *comparisons(), 5.0))
     return made
 
 
@@ -86,6 +89,17 @@ def rounds(X: Any, y: Any, qid: Any) -> list[float]:
     )
 
 
+def comparisons() -> list[float]:
+    """Return the seconds of a comparison, and of a tenth of SciPy's bootstrap of a difference."""
+    scores, y, qid = make_scores(10_000)
+    differences = np.random.default_rng(0).normal(size=10_000)
+    options: dict[str, Any] = {"n_resamples": 999, "batch": 400, "method": "percentile"}
+    return least(
+        lambda: compare_scores(scores, y, qid).summary(),
+        lambda: stats.bootstrap((differences,), np.mean, **options),
+    )
+
+
 def main() -> None:
     """Print the figures; end with 1 where a ratio is above its limit."""
     made = figures()
@@ -94,7 +108,7 @@ def main() -> None:
          f"{item.limit:g}")
         for item in made
     ]  # fmt: skip
-    print(markdown_table(["", "gbrank, ms", "booster, ms", "ratio", "at most"], rows))
+    print(markdown_table(["", "gbrank, ms", "theirs, ms", "ratio", "at most"], rows))
     if slow := [item.name for item in made if item.ratio > item.limit]:
         raise SystemExit(f"slower than allowed: {', '.join(slow)}")
 

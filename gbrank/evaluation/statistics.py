@@ -1,10 +1,11 @@
-"""Intervals and paired tests of means over queries, and how many queries they take."""
+"""Intervals and paired tests of means over queries, and how many queries they need."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +14,16 @@ from scipy import optimize, stats
 from gbrank.common.checks import check_finite, check_number, check_vector
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Mask, Matrix, Vector
-from gbrank.measures.judges import powered_mean
+from gbrank.measures.judges import Powered, powered_mean
 
 RESAMPLES = 9999
-CELLS = 2**22  # how many numbers in memory, for resamples that are computed together
+MANY = 2000  # queries from which the t interval is as good as the bootstrap's, and cheap
+CELLS = 2**22  # numbers in memory, for resamples that are computed together
 SEED = 0
 POWER, LEVEL = 0.8, 0.05
 MOST_QUERIES = 10**9
 SHARES = (np.arange(1000) + 0.5) / 1000  # of the distribution of a standard deviation
+SIGNS = 1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)  # of eight queries, by byte
 
 
 class Means(NamedTuple):
@@ -69,55 +72,129 @@ def common_queries(values: Matrix) -> Matrix:
 
 
 def means(values: Matrix, reference: int = -1) -> Means:
-    """Return the means of rankers, a row for each, and their differences from the reference."""
+    """Compute the means of rankers, a row for each, and their differences from the reference."""
     if not values.size:
         return Means(*np.full((6, len(values)), np.nan))
     differences = values - values[reference]
+    low, high = interval(np.concatenate([values, differences]))
+    n_rankers = len(values)
     return Means(
-        values.mean(axis=1), *interval(values), differences.mean(axis=1), *interval(differences)
+        mean=values.mean(axis=1),
+        low=low[:n_rankers],
+        high=high[:n_rankers],
+        difference=differences.mean(axis=1),
+        difference_low=low[n_rankers:],
+        difference_high=high[n_rankers:],
     )
 
 
 def compared(values: Matrix, reference: int = -1) -> Comparisons:
     """Compare rankers, a row for each, with the reference."""
-    tests = np.full((5, len(values)), np.nan)
-    others = np.delete(np.arange(len(values)), reference)
+    n_rankers = len(values)
+    unknown = np.full((4, n_rankers), np.nan)
+    p_randomisation, p_t, error, freedom = unknown
+    others = np.delete(np.arange(n_rankers), reference)
     if others.size and values.size:
         differences = values[others] - values[reference]
-        tests[:4, others] = randomisation_test(differences), *t_test(differences)
-    return Comparisons(means(values, reference), *tests)
+        p_randomisation[others] = randomisation_test(differences)
+        p_t[others], error[others], freedom[others] = t_test(differences)
+    return Comparisons(
+        means=means(values, reference),
+        p_randomisation=p_randomisation,
+        p_t=p_t,
+        error=error,
+        freedom=freedom,
+        worth=np.full(n_rankers, np.nan),
+    )
+
+
+class _Estimates(NamedTuple):
+    """The `Powered` means of several rankers."""
+
+    mean: Vector
+    error: Vector
+    freedom: Vector
+    worth: Vector
+
+    @classmethod
+    def of(cls, powered: Iterable[Powered]) -> _Estimates:
+        return cls(*np.transpose(list(powered)))
+
+    def interval(self) -> tuple[Vector, Vector]:
+        margin = np.where(self.error == 0, 0.0, stats.t.ppf(0.975, self.freedom) * self.error)
+        return self.mean - margin, self.mean + margin
 
 
 def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparisons:
-    """Compare rankers by people's judgements, made more certain by a judge's: `powered_mean`."""
+    """Compare rankers by people's judgements and a judge's together: `powered_mean`."""
     people, judge, judged = values
-    by_people = [*people, *(people - people[reference])]
-    by_judge = [*judge, *(judge - judge[reference])]
-    pairs = zip(by_people, by_judge, strict=True)
-    numbers = np.transpose([powered_mean(*pair, judged) for pair in pairs])
-    mean, error, freedom, worth = numbers.reshape(4, 2, -1)  # of values, and of differences
-    margin = np.where(error == 0, 0.0, stats.t.ppf(0.975, freedom) * error)
-    both = np.stack([mean, mean - margin, mean + margin], axis=1).reshape(6, -1)
-    tests = np.full((5, len(people)), np.nan)
-    tests[1:] = p_of_t(mean[1], error[1], freedom[1]), error[1], freedom[1], worth[1]
-    tests[:, reference] = np.nan
-    tests[4, reference] = worth[0, reference]
-    return Comparisons(Means(*both), *tests)
+    estimates = _Estimates.of(
+        powered_mean(by_people, by_judge, judged)
+        for by_people, by_judge in zip(people, judge, strict=True)
+    )
+    differences = _Estimates.of(
+        powered_mean(by_people - people[reference], by_judge - judge[reference], judged)
+        for by_people, by_judge in zip(people, judge, strict=True)
+    )
+    low, high = estimates.interval()
+    difference_low, difference_high = differences.interval()
+    is_reference = np.zeros(len(people), bool)
+    is_reference[reference] = True
+
+    def of_others(column: Vector) -> Vector:
+        return np.where(is_reference, np.nan, column)
+
+    return Comparisons(
+        means=Means(
+            mean=estimates.mean,
+            low=low,
+            high=high,
+            difference=differences.mean,
+            difference_low=difference_low,
+            difference_high=difference_high,
+        ),
+        p_randomisation=np.full(len(people), np.nan),
+        p_t=of_others(p_of_t(differences.mean, differences.error, differences.freedom)),
+        error=of_others(differences.error),
+        freedom=of_others(differences.freedom),
+        worth=np.where(is_reference, estimates.worth, differences.worth),
+    )
 
 
 def interval(values: Matrix) -> tuple[Vector, Vector]:
-    """Return a 95% bootstrap interval of the mean over queries; NaN for one query."""
-    # B. Efron, R. Tibshirani. An Introduction to the Bootstrap. 1993, chapter 13.
-    if values.shape[1] < 2:
-        low, high = np.full((2, len(values)), np.nan)
+    """Compute 95% intervals of means over queries; NaN for one query.
+
+    They are percentiles of bootstrapped means (B. Efron, R. Tibshirani. An Introduction to the
+    Bootstrap. 1993, chapter 13), and those of t from `MANY` queries on, which agree.
+    """
+    n_queries = values.shape[1]
+    if n_queries < 2:
+        unknown = np.full(len(values), np.nan)
+        return unknown, unknown
+    if n_queries < MANY:
+        low, high = np.percentile(_bootstrapped_means(values), [2.5, 97.5], axis=0)
         return low, high
-    return stats.bootstrap(
-        (values,), np.mean, method="percentile", **_resampling(values.size)
-    ).confidence_interval
+    mean = values.mean(axis=1)
+    margin = stats.t.ppf(0.975, n_queries - 1) * stats.sem(values, axis=1)
+    return mean - margin, mean + margin
+
+
+def _bootstrapped_means(values: Matrix) -> Matrix:
+    """Return the means of resampled queries, a row for each resample."""
+    rng = np.random.default_rng(SEED)
+    n_queries = values.shape[1]
+    batch = max(1, CELLS // n_queries)
+    resampled = []
+    for start in range(0, RESAMPLES, batch):
+        rows = np.arange(min(batch, RESAMPLES - start))[:, None]
+        drawn = rng.integers(n_queries, size=(len(rows), n_queries)) + n_queries * rows
+        counts = np.bincount(drawn.ravel(), minlength=len(rows) * n_queries)
+        resampled.append(counts.reshape(-1, n_queries) @ values.T)
+    return np.concatenate(resampled) / n_queries
 
 
 def randomisation_test(differences: Matrix) -> Vector:
-    """Return p-values of the paired randomisation test that the mean difference is zero.
+    """Compute p-values of the paired randomisation test that the mean difference is zero.
 
     If two rankers are equally good, the sign of a query's difference is a toss of a coin. (M.
     Smucker, J. Allan, B. Carterette. A comparison of statistical significance tests for
@@ -125,36 +202,33 @@ def randomisation_test(differences: Matrix) -> Vector:
     """
     total = np.abs(differences).sum(axis=1, keepdims=True)
     shares = np.divide(differences, total, out=np.zeros_like(differences), where=total > 0)
-    n_queries = shares.shape[1]
-    if n_queries == 1:  # SciPy refuses one; both signs are as far from zero
-        return np.ones(len(shares))
-
-    def distance(signs: Matrix, axis: int) -> Matrix:
-        # Rounded: sums of the same numbers in another order may differ in the last digits.
-        return np.abs(signs @ shares.T).round(12)
-
-    return stats.permutation_test(
-        (np.ones(n_queries),),  # the same tosses for all tests
-        distance,
-        permutation_type="samples",
-        alternative="greater",
-        **_resampling(n_queries),
-    ).pvalue
+    return np.array(list(map(_share_as_extreme, shares)))
 
 
-def _resampling(n_numbers: int) -> dict[str, Any]:
-    """Return the options of SciPy's resampling, of which each takes so many numbers."""
-    return {
-        "n_resamples": RESAMPLES,
-        "batch": max(1, CELLS // n_numbers),
-        "vectorized": True,
-        "axis": -1,
-        "random_state": np.random.default_rng(SEED),
-    }
+def _share_as_extreme(values: Vector) -> float:
+    """Return how often sums of values with random signs are at least as far from zero as theirs.
+
+    Of few values all signs are tried. A byte has the signs of eight values.
+    """
+    rng = np.random.default_rng(SEED)  # the same tosses for all rankers
+    exact = 2 ** len(values) <= RESAMPLES
+    sums = np.zeros(2 ** len(values) if exact else RESAMPLES)
+    for start in range(0, len(values), 8):
+        if exact:
+            tosses = np.arange(len(sums)) >> start & 255
+        else:
+            tosses = rng.integers(256, size=RESAMPLES, dtype=np.uint8)
+        block = values[start : start + 8]
+        sums += (SIGNS[:, : len(block)] @ block)[tosses]
+    # Rounded: sums of the same numbers in another order may differ in the last digits.
+    extreme = np.abs(sums).round(12) >= np.abs(values.sum()).round(12)
+    if exact:
+        return float(extreme.mean())
+    return float((extreme.sum() + 1) / (RESAMPLES + 1))
 
 
 def t_test(differences: Matrix) -> tuple[Vector, Vector, Vector]:
-    """Return p-values of the paired t test, standard errors, and degrees of freedom."""
+    """Compute p-values of the paired t test, standard errors, and degrees of freedom."""
     freedom = np.full(len(differences), differences.shape[1] - 1.0)
     with np.errstate(invalid="ignore"):  # one query has no error
         error = np.sqrt(differences.var(axis=1) / freedom)
@@ -162,14 +236,14 @@ def t_test(differences: Matrix) -> tuple[Vector, Vector, Vector]:
 
 
 def p_of_t(mean: Vector, error: Vector, freedom: Vector) -> Vector:
-    """Return p-values of means; 1 where there is nothing but zeros."""
+    """Compute p-values of means; 1 where there is nothing but zeros."""
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stats.t.sf(np.abs(mean) / error, freedom)
     return np.where((error == 0) & (mean == 0), 1.0, p)
 
 
 def holm(p: Vector) -> Vector:
-    """Return p-values corrected for their number: at 0.05, at most one family in twenty errs.
+    """Correct p-values for their number: at 0.05, at most one family in twenty errs.
 
     NaN stands for no test.
     """
@@ -188,7 +262,7 @@ def how_many_queries(
     power: float = POWER,
     level: float = LEVEL,
 ) -> int:
-    r"""Return how many queries the paired t test needs to detect a difference.
+    r"""Compute how many queries the paired t test needs to detect a difference.
 
     The smallest n for which a test at this level finds a true mean difference of this size with
     this probability, if further queries differ as these do: with their standard deviation s, and
@@ -242,7 +316,7 @@ def how_many_queries(
 
 
 def power_sentence(n_queries: int, minimum: float, needed: float, target: float) -> str:
-    """Say which difference so many queries detect, and how many the target takes."""
+    """Report the minimum detectable difference, and the queries that the target needs."""
     if math.isnan(minimum):
         return "Too few queries to estimate the minimum detectable difference."
     required = f"{needed:,.0f}" if needed <= MOST_QUERIES else f"more than {MOST_QUERIES:,}"

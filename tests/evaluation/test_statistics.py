@@ -12,6 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from gbrank.evaluation.statistics import (
+    MANY,
+    RESAMPLES,
+    SEED,
     common_queries,
     compared,
     holm,
@@ -58,6 +61,21 @@ def test_randomisation_of_many_queries_is_the_share_of_random_flips() -> None:
     assert_allclose(randomisation_test(d), expected, atol=0.02)
 
 
+def test_randomisation_is_scipys() -> None:
+    """Up to the noise of 9999 random flips on both sides: five standard errors."""
+    d = np.random.default_rng(3).normal([[0.0], [0.2], [0.4]], 1, (3, 60))
+
+    def distance(signs: Any, axis: int) -> Any:
+        return np.abs(signs @ d.T)
+
+    scipys = stats.permutation_test(
+        (np.ones(60),), distance, permutation_type="samples", alternative="greater",
+        vectorized=True, axis=-1, random_state=np.random.default_rng(8),
+    ).pvalue  # fmt: skip
+    error = np.sqrt(2 * scipys * (1 - scipys) / RESAMPLES)
+    assert (np.abs(randomisation_test(d) - scipys) < 5 * error).all()
+
+
 def test_randomisation_is_the_same_whenever_and_beside_whatever_it_is_done() -> None:
     """The seed is fixed, and all rankers get the same tosses."""
     d = np.random.default_rng(6).normal(0.05, 1, (3, 40))
@@ -83,12 +101,31 @@ def test_one_null_hypothesis_in_twenty_is_rejected(test: Any) -> None:
     assert abs((test(generator.normal(0, 1, (2000, 40))) <= 0.05).sum() - 100) < 35
 
 
-def test_intervals_are_those_of_the_normal_distribution() -> None:
-    """Of a mean over many queries."""
-    values = np.random.default_rng(5).normal(3, 2, (1, 2000))
-    mean, error = values.mean(), values.std() / np.sqrt(values.size)
-    expected = [[mean - 1.96 * error], [mean + 1.96 * error]]
-    assert_allclose(interval(values), expected, atol=0.08 * error)
+@pytest.mark.parametrize("n", [2, 5, 300])
+def test_intervals_are_scipys_bootstrap(n: int) -> None:
+    """The same resamples of the same seed."""
+    values = np.random.default_rng(5).gamma(1, 1, (3, n))
+    expected = stats.bootstrap(
+        (values,), np.mean, axis=-1, method="percentile", random_state=np.random.default_rng(SEED)
+    ).confidence_interval
+    assert_allclose(interval(values), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["NDCG", "reciprocal rank", "difference"])
+def test_intervals_of_many_queries_are_those_of_t(kind: str) -> None:
+    """SciPy's, which agrees with its bootstrap to the third digit from so many queries on."""
+    rng = np.random.default_rng(7)
+    values = {
+        "NDCG": rng.beta(1.5, 1, MANY),
+        "reciprocal rank": 1 / rng.geometric(0.3, MANY),
+        "difference": rng.normal(0, 0.2, MANY) * (rng.uniform(size=MANY) < 0.4),
+    }[kind]
+    t = stats.ttest_1samp(values, 0).confidence_interval()
+    assert_allclose(np.ravel(interval(values[None])), t, rtol=1e-12)
+    bootstrap = stats.bootstrap(
+        (values,), np.mean, method="percentile", random_state=np.random.default_rng(SEED)
+    ).confidence_interval
+    assert_allclose(t, bootstrap, atol=5e-4)
 
 
 def test_intervals_of_skewed_values_are_percentiles() -> None:

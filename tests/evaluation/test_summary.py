@@ -4,9 +4,12 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from gbrank.evaluation import Comparison, QueryValues
+from gbrank.evaluation.statistics import minimum_detectable
 
 
 def comparison(values: dict[str, Any], queries: Any = None) -> Comparison:
@@ -53,3 +56,39 @@ def test_both_p_values_are_corrected_for_their_number() -> None:
         assert_allclose(row.p_randomisation, largest, rtol=1e-9)
         assert row.p_correction == "Holm"
     assert len(set(own.values())) == 3
+
+
+def test_the_minimum_detectable_difference_is_that_of_the_difference() -> None:
+    """Of its standard error, which is not that of a mean: half its interval over t."""
+    base, other = np.random.default_rng(0).normal([[0.0], [0.3]], [[2.0], [0.1]], (2, 40))
+    other += base
+    _, row = comparison({"base": base, "other": other}).summary()
+    error = stats.sem(other - base)
+    assert_allclose(row.minimum_detectable, minimum_detectable(error, 39), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("useful", "freedom"), [(True, 16), (False, 17)])
+def test_degrees_of_freedom_beside_a_judge(useful: bool, freedom: int) -> None:
+    """Of 30 queries that people judged, 18 have a value: t has 16 degrees of freedom.
+
+    It has 17 where the judge is of no use. The interval of the difference, and the difference that
+    is detected, are of one standard error.
+    """
+    rng = np.random.default_rng(1)
+    judge = rng.normal(0, 1, (2, 200)) if useful else np.zeros((2, 200))
+    judge[1] *= 3
+    people = judge + rng.normal(0, 0.2, (2, 200))
+    judged = np.arange(200) < 30
+    people[:, ~judged | (np.arange(200) < 12)] = np.nan
+    values = {"m": people[:, None], "m[judge]": judge[:, None]}
+    values["people"] = np.broadcast_to(judged * 1.0, (2, 1, 200))
+    scores = QueryValues(list(range(200)), np.ones(200, np.int64), values)
+    cost = np.ones((2, 1, 1))
+    row = Comparison(
+        data="data", rankers=["a", "b"], seeds=[0], metrics=["m"], parts={"test": scores},
+        rounds=cost, cpu_seconds=cost, baseline="a",
+    ).summary()[1]  # fmt: skip
+    error = (row.difference_high - row.difference_low) / 2 / stats.t.ppf(0.975, freedom)
+    assert_allclose(row.minimum_detectable, minimum_detectable(error, freedom), rtol=1e-9)
+    assert row.n_queries == 18
+    assert (row.judge_equivalent_queries > 0) is useful
