@@ -2,8 +2,9 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from gbrank.boosters.interface import TreeSettings
@@ -17,35 +18,59 @@ TRUTH = {"true": True, "false": False}  # as boosters read them in texts
 SIGNS, GROUPS = "monotone_constraints", "interaction_constraints"
 
 
+@dataclass(frozen=True)
 class Options:
-    """A booster's options, of which none is taken that a fit would not heed: see words.json.
+    """A booster's options; one that would have no effect in a fit is refused.
 
-    What an option needs is written as "boosting=dart", or "monotone_constraints" for any value.
+    Where an option is meant with one value only, it is written as "boosting=dart".
+
+    Parameters
+    ----------
+    aliases : mapping of str to list of str
+        The other names of an option.
+    idle : mapping of str to list of str
+        Options that have no effect in gbrank, by what to do instead.
+    needs : mapping of str to list of str
+        Options that have an effect with another one only, by that one; "a|b" is either.
+    stateful : sequence of str
+        Those with a state between rounds that no checkpoint keeps.
+    by_threads : sequence of str
+        Those with which trees depend on the number of threads.
+    of_leaves : sequence of str
+        Those with which a leaf is no Newton step of the documents in it, as `refit` takes it.
     """
 
-    def __init__(self, booster: str) -> None:
-        self._words = WORDS[booster]
-        self.aliases, self._needs = by_name(self._words["aliases"]), by_name(self._words["needs"])
-        instead, idle = by_name(WORDS["set_by"]), by_name(self._words["idle"])
-        self._refused = {name: f", which has no effect here: {why}" for name, why in idle.items()}
-        self._refused |= {name: f": use {other}" for name, other in instead.items()}
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    idle: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    needs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    stateful: Sequence[str] = ()
+    by_threads: Sequence[str] = ()
+    of_leaves: Sequence[str] = ()
 
     def check(
         self, user: Mapping[str, Any], defaults: dict[str, Any], known: Iterable[str]
     ) -> dict[str, Any]:
         """Return the user's parameters by their main names, beside the defaults of gbrank."""
+        mains = by_name(self.aliases)
+        checked: dict[str, Any] = {}
         for name, value in user.items():
             if not isinstance(name, str) or not _is_held(value):
                 demand = "must map names to finite values, and to integers of 32 bits at most"
                 raise ArgumentError("booster_params", demand, f"{name!r}: {quoted(value)}")
-        mains = {name: self.aliases.get(name, name) for name in user}
-        checked = {mains[name]: TRUTH.get(str(user[name]).lower(), user[name]) for name in user}
+            checked[mains.get(name, name)] = TRUTH.get(str(value).lower(), value)
         if len(checked) < len(user):
             raise ValueError(f"booster_params must not hold a parameter twice, got {list(user)}.")
-        reasons = {name: self._why_not(main, defaults | checked) for name, main in mains.items()}
-        refused = "; ".join(f"{name!r}{reason}" for name, reason in reasons.items() if reason)
-        unknown = [name for name in user if not reasons[name] and mains[name] not in known]
-        messages = [f"booster_params must not hold {refused}."] if refused else []
+        refused: list[str] = []
+        unknown: list[str] = []
+        for name in user:
+            main = mains.get(name, name)
+            if reason := self._why_not(main, defaults | checked):
+                refused.append(f"{name!r}{reason}")
+            elif main not in known:
+                unknown.append(name)
+        messages = []
+        if refused:
+            messages.append(f"booster_params must not hold {'; '.join(refused)}.")
         if unknown:
             messages.append(unknown_names("booster parameter", unknown, known))
         if messages:
@@ -53,19 +78,19 @@ class Options:
         return checked
 
     def _why_not(self, main: str, params: Mapping[str, Any]) -> str:
-        """Return why an option would not be heeded; nothing if it would."""
-        wanted = self._needs.get(main, "").split("|")
-        if main in self._needs and not any(_has(params, one) for one in wanted):
-            return f", which has no effect without {' or '.join(wanted)}"
-        return self._refused.get(main, "")
+        """Return why an option would have no effect; nothing if it would."""
+        wanted = by_name(self.needs).get(main)
+        if wanted and not options_in_use(wanted.split("|"), params):
+            return f", which has no effect without {wanted.replace('|', ' or ')}"
+        if (other := by_name(WORDS["set_by"]).get(main)) is not None:
+            return f": use {other}"
+        if (instead := by_name(self.idle).get(main)) is not None:
+            return f", which has no effect here: {instead}"
+        return ""
 
-    def in_use(self, kind: str, params: Mapping[str, Any]) -> list[str]:
-        """Return the options in use of a list of words.json, "stateful" or "by_threads"."""
-        return [option for option in self._words[kind] if _has(params, option)]
-
-    def stateful(self, settings: TreeSettings, params: Mapping[str, Any]) -> list[str]:
+    def check_state(self, settings: TreeSettings, params: Mapping[str, Any]) -> list[str]:
         """Return the options in use with a state between rounds; refuse what cannot be with it."""
-        options = self.in_use("stateful", params)
+        options = options_in_use(self.stateful, params)
         if settings.early_stopping and any(option.endswith("=dart") for option in options):
             raise ValueError(
                 "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
@@ -77,6 +102,11 @@ class Options:
                 "a state between rounds that no checkpoint keeps."
             )
         return options
+
+
+def options_in_use(options: Iterable[str], params: Mapping[str, Any]) -> list[str]:
+    """Return those of some options that parameters hold, with the value that they name, if any."""
+    return [option for option in options if _has(params, option)]
 
 
 def _has(params: Mapping[str, Any], wanted: str) -> bool:

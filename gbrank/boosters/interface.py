@@ -1,4 +1,4 @@
-"""The part common to boosters: settings of trees, steps of training, names, rows of bins."""
+"""The contract of boosters: settings of trees, a trainer, a model; names, rows of bins."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,8 +8,10 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from gbrank.boosters.tree import Tree
 from gbrank.common.collective import all_sum
-from gbrank.common.values import Positions, Single, Vector, plain
+from gbrank.common.values import Matrix, Positions, Single, Vector, plain
+from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Schema
@@ -51,6 +53,97 @@ class Steps(Protocol):
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
+
+
+class Trainer(Steps, Protocol):
+    """A booster in training."""
+
+    def step(self, derivatives: GradientFunction) -> None:
+        """Grow one tree on derivatives at the current scores of the training rows.
+
+        With gradient g, curvature h and L2 penalty λ, a leaf is -rate Σg / (Σh + λ) or what stands
+        for it in the booster; gradient and curvature are 0 for documents that are not sampled.
+        """
+
+    def state(self) -> State:
+        """Serialize what a trainer of the same rows needs to continue from here, bit for bit."""
+
+    def finish(self, rounds: int) -> "Model":
+        """Return the model of the first rounds."""
+
+    def close(self) -> None:
+        """Release data, and connections to the other workers of a distributed fit."""
+
+
+class NewTrainer(Protocol):
+    """A class of trainers."""
+
+    def __call__(
+        self, rows: Sequence[Documents], schema: Schema, settings: TreeSettings, state: State | None
+    ) -> Trainer:
+        """Start training on the first of `rows`; the others are validation sets.
+
+        Their X are features, and scores start at `init_score`, or 0. `state` is that of the
+        trainer to continue, if any.
+        """
+
+
+class Model(Protocol):
+    """A trained model, whose score is the sum of its trees."""
+
+    @property
+    def native(self) -> Any:
+        """The booster's own object, which users get as `booster_`."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns that the model reads."""
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of these columns, if they have any."""
+
+    @classmethod
+    def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":
+        """Load what `dump` returned; the model predicts on at most `n_jobs` threads."""
+
+    @classmethod
+    def read_file(cls, content: bytes) -> "Model":
+        """Load a model file of the library's, which may have been cut or edited.
+
+        Such a file raises ValueError; it must not end the process, now or in a prediction.
+        """
+
+    @classmethod
+    def recognise(cls, model: object) -> "Model | None":
+        """Wrap a trained object of the library's; None for anything else."""
+
+    def dump(self) -> bytes:
+        """Serialize the model as UTF-8 text."""
+
+    def predict(self, X: Features, n_jobs: int, n_trees: int | None = None) -> Vector:
+        """Return the score of each row, by the first trees or by all."""
+
+    def predict_native(self, X: Any) -> Vector:
+        """Return the untransformed score of each row of a table that the library reads itself.
+
+        Only models that `recognise` or `read_file` returned are asked.
+        """
+
+    def refit(self, X: Features, n_jobs: int, change: Refit) -> "Model":
+        """Return the same trees with other leaf values, which depend on the leaves of rows."""
+
+    def contributions(self, X: Features, n_jobs: int) -> Matrix:
+        """Split the score of each row by features, shape (n_rows, n_features + 1).
+
+        A row sums to its score; the last column has the mean score of the training rows.
+        """
+
+    def importances(self, kind: str = "gain") -> Vector:
+        """Return each feature's total gain ("gain"), or its number of splits ("split")."""
+
+    def trees(self) -> list[Tree]:
+        """Return the trees in the form that exports write; their sum is the score."""
 
 
 def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:

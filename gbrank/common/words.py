@@ -3,10 +3,7 @@
 "elsewhere" says what to use for keywords of RankLib, LightGBM, XGBoost and CatBoost (NAME is the
 word itself; those with () are callbacks; the first name of each library is the one that most people
 use); "objectives" for names of objectives, "set_by" for parameters of either booster that gbrank
-sets itself. "lightgbm" and "xgboost" list a booster's own options: other names of each
-("aliases"), by what to do instead those that do nothing here ("idle"), those that do something only
-where another option is set ("needs"), those whose state no checkpoint has ("stateful"), and those
-with which trees depend on the number of threads ("by_threads").
+sets itself. "lightgbm" and "xgboost" are the `Options` of these boosters.
 "vespa" lists the functions of its expressions.
 """
 

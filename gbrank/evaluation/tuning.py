@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.boosters import BOOSTERS
 from gbrank.common.describe import hash_of
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.runtime import import_optional
@@ -158,7 +159,7 @@ class _Search:
         self.refusals: list[Exception] = []  # of the ranker's own parameters
         params = ranker.get_params() | chosen_trees(ranker, data.queries) | {"rate": 1.0}
         self.start = {name: params[name] for name in ("n_estimators", *RANGES, *CHOICES)}
-        if ranker.booster != "lightgbm":
+        if not BOOSTERS[ranker.booster].random_thresholds:
             del self.start["extra_trees"]
         if not isinstance(ranker.objective, str) or ranker.sigma is not None:
             del self.start["objective"]  # which goes with its sigma, or has no name

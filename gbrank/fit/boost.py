@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
+from gbrank.boosters import BOOSTERS, Model, Trainer, TreeSettings
+from gbrank.boosters.booster_params import options_in_use
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import GradientFunction
 from gbrank.common.checks import check_finite, check_vector, quoted
@@ -38,9 +39,6 @@ from gbrank.objectives.objective_registry import get_objective
 FOLDS = 3  # of the training queries, where no others judge the baseline
 START = 0.1  # the share of the rounds for which "regression" is trained
 TOGETHER = 0.3  # largest sum of learning rates of trees that take their steps from one gradient
-# Parameters under which LightGBM's or XGBoost's leaves are no such steps.
-OF_LEAVES = {"alpha", "lambda_l1", "linear_tree", "max_delta_step", "path_smooth"}
-OF_LEAVES |= {"monotone_constraints", "num_parallel_tree"}
 
 
 def boost(
@@ -61,7 +59,7 @@ def boost(
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
         demand = "must be given where init_score is: trees alone would score validation documents"
         raise ArgumentError("eval_init_score", demand)
-    TRAINERS[ranker.booster].check(settings, schema)
+    BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
     warn_of_equal_rows(documents[0])
     if saved.file is not None:
         saved.expect(fit_hashes(ranker, schema, documents))
@@ -98,7 +96,7 @@ def grow(
     judges = judges_of(ranker, train, valid, schema, stopping, training=training)
     refuse_training_data(multipliers, judges.place)
     positions = report_of_positions(train, ranker.position_model == "free")
-    trainer: Trainer = TRAINERS[ranker.booster]([train, *valid], schema, settings, saved.state)
+    trainer = BOOSTERS[ranker.booster].trainer([train, *valid], schema, settings, saved.state)
     if positions is not None and train.position is not None:
         trust = np.where(ranker.position_model == "free", 1.0, positions.identified)
         trainer = DebiasedTrainer(trainer, train.position, trust, rate, saved.state)
@@ -320,9 +318,9 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     refuse_zero_weights(train)
     goes_on.init = ranker  # whose schedule goes on
     _, multipliers, derivatives = gradients_of(goes_on, train, settings.seed)
-    params = TRAINERS[fitted.booster].check(settings, fitted.schema)
-    obstacles = [*sorted(OF_LEAVES & params.keys()), *map(repr, multipliers)]
-    obstacles += [name for name in ("boosting", "booster") if params.get(name) == "dart"]
+    booster = BOOSTERS[fitted.booster]
+    params = booster.params(settings, fitted.schema)
+    obstacles = [*options_in_use(booster.options.of_leaves, params), *map(repr, multipliers)]
     if obstacles or table.position is not None:
         raise ValueError(
             "refit takes steps along the gradient of the objective in the leaves, which it cannot "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gbrank.boosters import TRAINERS, TreeSettings
+from gbrank.boosters import BOOSTERS, TreeSettings
 from gbrank.boosters.booster_params import LARGEST_INT32
 from gbrank.common.checks import check_jobs, quoted
 from gbrank.common.collective import all_gather, all_sum
@@ -44,7 +44,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
 
     objective: "str | Objective | Callable[..., Any]" = "noisy:ndcg"
     _: KW_ONLY
-    booster: str = Choice("lightgbm", TRAINERS)
+    booster: str = Choice("lightgbm", BOOSTERS)
     n_estimators: int = Integer(150, low=1)
     learning_rate: float | None = Real(None, 0, open_low=True)
     num_leaves: int = Integer(63, low=2, high=LARGEST_INT32)
@@ -85,7 +85,8 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     What follows from the size of the data, where it is not given, is replaced when this is known.
     """
     params = checked_fields(ranker)
-    if ranker.extra_trees and ranker.booster != "lightgbm":
+    random_thresholds = BOOSTERS[ranker.booster].random_thresholds
+    if ranker.extra_trees and not random_thresholds:
         raise ArgumentError(
             "extra_trees", f"must be False or None with booster={ranker.booster!r}, which has none"
         )
@@ -95,7 +96,7 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         learning_rate=params["learning_rate"] or 1.0,
         colsample=params["colsample"] or 1.0,
         subsample=params["subsample"] if ranker.subsample_by == "document" else 1.0,
-        extra_trees=ranker.booster == "lightgbm" and ranker.extra_trees is not False,
+        extra_trees=random_thresholds and ranker.extra_trees is not False,
         seed=all_gather(params["random_state"])[0],
         n_jobs=usable_threads(params["n_jobs"]),
         params=params["booster_params"],
@@ -120,7 +121,7 @@ def chosen_trees(ranker: BoostedRanker, queries: Queries, start: Any = None) -> 
     chosen = {
         "learning_rate": min(max(rate, LOWEST_RATE), HIGHEST_RATE),
         "colsample": 1.0 if large else 0.5,
-        "extra_trees": ranker.booster == "lightgbm" and not large,
+        "extra_trees": BOOSTERS[ranker.booster].random_thresholds and not large,
     }
     return {
         name: value if getattr(ranker, name) is None else type(value)(getattr(ranker, name))

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
+from gbrank.boosters import BOOSTERS
 from gbrank.common.checks import quoted, unknown_names
 from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.words import WORDS, by_name
@@ -21,9 +22,10 @@ HERE = {
     for library in LIBRARIES
     for name in row.get(library, ())
 }
-for _other, _main in by_name(WORDS["lightgbm"]["aliases"]).items():
-    if _main in HERE:
-        HERE.setdefault(_other, HERE[_main])
+for _booster in BOOSTERS.values():
+    for _other, _main in by_name(_booster.options.aliases).items():
+        if _main in HERE:
+            HERE.setdefault(_other, HERE[_main])
 CALLBACKS = {
     name[:-2].replace("_", "").lower(): text for name, text in HERE.items() if name[-2:] == "()"
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals as nw
 from numpy.typing import ArrayLike
 
-from gbrank.boosters import MODELS, TITLES, Model, recognise
+from gbrank.boosters import BOOSTERS, Model, recognise
 from gbrank.common.runtime import import_optional
 from gbrank.common.values import Vector, as_json
 from gbrank.data.schema import Schema
@@ -24,7 +24,6 @@ from gbrank.fit.storage import Saved, model_of, saved_booster
 if TYPE_CHECKING:
     from gbrank.measures.measure_registry import Metric
 
-FILES = {"lightgbm": rb"tree\r?\n", "xgboost": rb"(?s)\{.*?\blearner\b"}  # what is in them
 NAMED_BY_PLACE = re.compile(r"Column_\d+")  # by LightGBM, where X was no frame
 TEXTS = nw.String, nw.Categorical, nw.Enum
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # packages whose tables both boosters read
@@ -99,13 +98,13 @@ def as_pretrained(model: object) -> Any:
 def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRanker | None:
     """Return the ranker that a file of LightGBM or XGBoost holds, and None if it is of another."""
     content = path.read_bytes() if content is None else content
-    for booster, pattern in FILES.items():
-        if re.match(pattern, content):
+    for booster in BOOSTERS.values():
+        if booster.file.match(content):
             try:
-                return as_pretrained(MODELS[booster].read_file(content).native)
+                return as_pretrained(booster.model.read_file(content).native)
             except ValueError as error:
                 raise ValueError(
-                    f"{path}: expected a whole {TITLES[booster]} model, got one that was cut or "
+                    f"{path}: expected a whole {booster.title} model, got one that was cut or "
                     f"edited: {error}"
                 ) from None
     return None
@@ -114,7 +113,8 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
 def _recognised(booster: object) -> tuple[str, Model]:
     """Return the name of the library that trained a booster, and its model."""
     if (recognised := recognise(booster)) is None:
-        raise TypeError(f"booster must be one of LightGBM or XGBoost, got {booster!r}.")
+        titles = " or ".join(known.title for known in BOOSTERS.values())
+        raise TypeError(f"booster must be one of {titles}, got {booster!r}.")
     return recognised
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from gbrank.boosters import MODELS, Model
+from gbrank.boosters import BOOSTERS, Model
 from gbrank.common.files import check_local, replace_file
 from gbrank.common.version import __version__
 
@@ -25,7 +25,7 @@ def saved_booster(kind: str, model: Model) -> Saved:
 
 def model_of(saved: Saved, n_jobs: int | None = None) -> Model:
     """Return the booster of a saved ranker, which predicts on at most so many threads."""
-    return MODELS[saved["booster"]].load(saved["model"].encode(), n_jobs)
+    return BOOSTERS[saved["booster"]].model.load(saved["model"].encode(), n_jobs)
 
 
 def chain_of(saved: Saved | None) -> Iterator[Saved]:

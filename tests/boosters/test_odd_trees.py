@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from gbrank import GBRanker, load_ranker
-from gbrank.boosters import MODELS
+from gbrank.boosters import BOOSTERS
 from gbrank.boosters.tree import Membership, Threshold, splits
 from gbrank.boosters.xgboost.trained_model import trees_and_weights
 
@@ -166,7 +166,8 @@ def test_thresholds_of_categories() -> None:
         for node in tree["categories_nodes"]:
             tree["split_conditions"][node] = float("nan")
     old, new = (
-        MODELS["xgboost"].load(text.encode()) for text in (json.dumps(content), text_of("xgboost"))
+        BOOSTERS["xgboost"].model.load(text.encode())
+        for text in (json.dumps(content), text_of("xgboost"))
     )
     assert_array_equal(old.predict(X, 1), new.predict(X, 1))
     assert old.trees() == new.trees()

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from gbrank import GBRanker
+from gbrank.boosters import BOOSTERS
 from gbrank.boosters.lightgbm.trainer import known_names
-from gbrank.boosters.xgboost.trainer import OPTIONS as XGBOOST_OPTIONS
+from gbrank.common.words import by_name
 from optioned import X, Y, scores
 
 DART, GOSS = {"boosting": "dart", "drop_rate": 0.5}, {"data_sample_strategy": "goss"}
@@ -130,7 +131,7 @@ def names_of(booster: str) -> set[str]:
             part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
         )
         names |= set(part) if isinstance(part, dict) else set()
-    return names - XGBOOST_OPTIONS.aliases.keys()
+    return names - by_name(BOOSTERS["xgboost"].options.aliases).keys()
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])

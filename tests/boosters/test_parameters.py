@@ -11,7 +11,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker
-from gbrank.boosters.lightgbm.trainer import OPTIONS, known_names
+from gbrank.boosters import BOOSTERS
+from gbrank.boosters.lightgbm.trainer import known_names
+from gbrank.common.words import by_name
 from optioned import X, Y, scores
 
 
@@ -20,7 +22,8 @@ def test_every_name_that_lightgbm_knows() -> None:
     table = lgb.basic._ConfigAliases._get_all_param_aliases()
     known = known_names()
     theirs = {other: main for main, others in table.items() if main in known for other in others}
-    assert {name: OPTIONS.aliases.get(name, name) for name in theirs} == theirs
+    ours = by_name(BOOSTERS["lightgbm"].options.aliases)
+    assert {name: ours.get(name, name) for name in theirs} == theirs
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])

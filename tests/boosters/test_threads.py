@@ -66,8 +66,8 @@ import os, sys
 spins = {}
 sys.addaudithook(lambda event, args: event == "import" and args[0] in ("lightgbm", "xgboost") and
                  spins.setdefault(args[0], os.environ.get("GOMP_SPINCOUNT")))
-from gbrank.boosters import TRAINERS
-assert TRAINERS["lightgbm"] and TRAINERS["xgboost"]
+from gbrank.boosters import BOOSTERS
+assert BOOSTERS["lightgbm"].trainer and BOOSTERS["xgboost"].trainer
 print(*spins.values(), os.environ.get("GOMP_SPINCOUNT"))
 """
 

@@ -26,7 +26,7 @@ from checkpointed import (
     kill_before,
     make,
 )
-from gbrank.boosters import TRAINERS
+from gbrank.boosters import BOOSTERS
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.schedules import geometric
 
@@ -173,7 +173,7 @@ def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
     whole = fit(make("xgboost", subsample=0.5, colsample=0.5))
     ranker = make("xgboost", subsample=0.5, colsample=0.5)
     with pytest.MonkeyPatch.context() as patch:
-        step, nested = TRAINERS["xgboost"].step, []
+        step, nested = BOOSTERS["xgboost"].trainer.step, []
 
         def training_another(self: Any, derivatives: Any) -> None:
             if not nested:
@@ -182,7 +182,7 @@ def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
                 nested.clear()
             step(self, derivatives)
 
-        patch.setattr(TRAINERS["xgboost"], "step", training_another)
+        patch.setattr(BOOSTERS["xgboost"].trainer, "step", training_another)
         assert_same(fit(ranker), whole)
 
 

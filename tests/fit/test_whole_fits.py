@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import gbrank
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, load_ranker
-from gbrank.boosters import TRAINERS
+from gbrank.boosters import BOOSTERS
 from gbrank.fit import boost
 from gbrank.fit.interrupted import FitInterrupted
 
@@ -195,13 +195,13 @@ def test_an_interrupted_round_leaves_no_values() -> None:
         assert {len(curve) for curve in curves} == {done}, at
 
 
-@pytest.mark.parametrize("booster", TRAINERS)
+@pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("end", ["finish", "_final_scores"])
 def test_ctrl_c_after_the_rounds_keeps_them(
     booster: str, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it interrupts, and whole: the same model as without it."""
-    owner: Any = TRAINERS[booster] if end == "finish" else boost
+    owner: Any = BOOSTERS[booster].trainer if end == "finish" else boost
     original, calls, often = getattr(owner, end), [], 1
 
     def interrupted(*arguments: Any) -> Any:

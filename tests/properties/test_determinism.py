@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, Queries, make_cubic
-from gbrank.boosters import TRAINERS, TreeSettings
+from gbrank.boosters import BOOSTERS, TreeSettings
 from gbrank.boosters.interface import bin_sample
 from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
@@ -46,7 +46,7 @@ def of_cases(cases: Iterable[str]) -> pytest.MarkDecorator:
     """Run a test on these cases with both boosters."""
     every = [
         pytest.param(booster, case, marks=[] if case in SOME[booster] else pytest.mark.slow)
-        for booster in TRAINERS
+        for booster in BOOSTERS
         for case in cases
     ]
     return pytest.mark.parametrize(("booster", "case"), every)
@@ -255,7 +255,7 @@ def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -
     schema = Schema.learn(features, categorical_feature=[1])
     params = binned(booster, 20, monkeypatch)
     settings = TreeSettings(0.5, 31, None, 1, 1.0, 1.0, False, 0.0, 0, 1, params)
-    trainer = TRAINERS[booster]([rows], schema, settings, None)
+    trainer = BOOSTERS[booster].trainer([rows], schema, settings, None)
     for _ in range(5):
         trainer.step(lambda scores: (scores - target, np.ones(4000)))
     trained = trainer.train_scores()

@@ -23,7 +23,14 @@ MODULES = {
     for file in FILES
 }
 # Each booster has its own.
-SAME_NAMES = {"hook.py", "parameters.py", "trainer.py", "trained_model.py", "errors.py"}
+SAME_NAMES = {
+    "hook.py",
+    "library.py",
+    "parameters.py",
+    "trainer.py",
+    "trained_model.py",
+    "errors.py",
+}
 
 
 def imported(file: Path) -> Iterator[str]:

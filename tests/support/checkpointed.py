@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic
-from gbrank.boosters import TRAINERS
+from gbrank.boosters import BOOSTERS
 from plain_trees import PLAIN
 
 X_ALL, Y_ALL, QID_ALL = make_cubic(40, n_documents=12, n_features=6, random_state=0)
@@ -43,7 +43,7 @@ def kill_before(
     monkeypatch: pytest.MonkeyPatch, ranker: GBRanker, round: int, error: Any = Killed
 ) -> None:
     """Let training end before a round, counted from the beginning of this fit."""
-    kind = TRAINERS[ranker.booster]
+    kind = BOOSTERS[ranker.booster].trainer
     step, done = kind.step, []
 
     def dying(self: Any, derivatives: Any) -> None:

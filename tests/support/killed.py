@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gbrank import GBRanker, Queries, get_objective, make_cubic
-from gbrank.boosters import TRAINERS
+from gbrank.boosters import BOOSTERS
 from gbrank.schedules import geometric
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
@@ -63,8 +63,8 @@ def die_after(moments: int, booster: str) -> None:
 
         setattr(owner, name, wrapped)
 
-    dying(TRAINERS[booster], "step")
-    dying(TRAINERS[booster], "state")
+    dying(BOOSTERS[booster].trainer, "step")
+    dying(BOOSTERS[booster].trainer, "state")
     dying(os, "fsync")
     dying(os, "replace")
 
@@ -88,7 +88,7 @@ def in_child(booster: str, model: Path, checkpoint: Path | None, moments: int | 
 
 def main(booster: str, folder: Path, kills: int, seed: int) -> None:
     """Kill one fit after the other until there were enough kills; forks share what is loaded."""
-    assert TRAINERS[booster]
+    assert BOOSTERS[booster].trainer
     for name in ("approx:ndcg", "ranknet", "regression"):
         get_objective(name).bind(Y, Queries.from_qid(QID), n_jobs=1).gradients(X[:, 0])
     in_child(booster, folder / "whole", None, None)

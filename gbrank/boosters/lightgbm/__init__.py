@@ -1,30 +1,19 @@
-"""LightGBM: the library itself, its exception and its threads; trainer, model and hook."""
+"""LightGBM: what it declares; its library, trainer, model and hook are loaded on first use."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
 
-from gbrank.boosters.openmp import check_fork, short_spins
+from gbrank.boosters.booster import Booster
+from gbrank.boosters.booster_params import Options
+from gbrank.common.words import WORDS
 
-with short_spins():
-    from lightgbm.basic import LightGBMError
-
-
-def check_threads(n_jobs: int) -> None:
-    """Refuse several threads in a process forked from one in which LightGBM has run."""
-    check_fork("LightGBM", starts=True, needs=n_jobs > 1, instead="set n_jobs=1 here")
-
-
-@contextmanager
-def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
-    """Turn a LightGBMError into a ValueError, whose text begins with `message`.
-
-    LightGBM reckons counts of documents from curvatures, and ends where one comes out as 0: among
-    workers, or with gradients of few levels (`use_quantized_grad`).
-    """
-    try:
-        yield
-    except LightGBMError as error:
-        empty = "_count) > (0)" in str(error)
-        remedy = "set min_child_samples to at least 1, and no use_quantized_grad"
-        advice = f" A leaf had no documents: {remedy}." if empty else ""
-        raise kind(f"{message}: {error}{advice}") from None
+LIGHTGBM = Booster(
+    name="lightgbm",
+    title="LightGBM",
+    library="lightgbm",
+    file=re.compile(rb"tree\r?\n"),
+    options=Options(**WORDS["lightgbm"]),
+    random_thresholds=True,
+    params_name="gbrank.boosters.lightgbm.trainer:tree_params",
+    trainer_name="gbrank.boosters.lightgbm.trainer:LightGBMTrainer",
+    model_name="gbrank.boosters.lightgbm.trained_model:LightGBMModel",
+)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
+from gbrank.boosters.lightgbm.library import lgb
 from gbrank.common.values import Vector
 
 Second: TypeAlias = ArrayLike | lgb.Dataset  # the scores of LGBMRanker, or the data set
@@ -48,8 +48,7 @@ class lightgbm_fobj(GradientHook):
 
     Examples
     --------
-    >>> import lightgbm as lgb
-    >>> from gbrank import lightgbm_fobj, make_cubic
+    >>>     >>> from gbrank import lightgbm_fobj, make_cubic
     >>> from gbrank.schedules import geometric
     >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
     >>> fobj = lightgbm_fobj("lambda:ndcg@10", sigma=geometric(1.0, 0.1), rounds=3)

@@ -4,11 +4,10 @@ import re
 from functools import partial
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 
 from gbrank.boosters.interface import Refit
-from gbrank.boosters.lightgbm import check_threads, translated
+from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
 from gbrank.boosters.tree import Membership, Split, Threshold, Tree, check_nodes, read_tree
 from gbrank.common.errors import found_in
 from gbrank.common.runtime import interrupts_held, usable_threads
@@ -42,7 +41,7 @@ class LightGBMModel:
         of trees it reads one after another, and an error in them does not end the process.
         """
         text = content.decode().replace("\r\n", "\n")
-        trees, end, rest = text.partition("\nend of trees")
+        _, end, rest = text.partition("\nend of trees")
         _, parameters, listed = rest.partition("\nparameters:")
         if not end or (parameters and "end of parameters" not in listed):
             raise ValueError("it ends before its trees or its parameters do")

@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 
-from gbrank.boosters.booster_params import LARGEST_INT32, Options, by_position, whole_number
+from gbrank.boosters.booster_params import LARGEST_INT32, by_position, options_in_use, whole_number
 from gbrank.boosters.interface import (
     BINNED_ROWS,
     GradientFunction,
@@ -23,7 +22,8 @@ from gbrank.boosters.interface import (
     single_precision,
     stacked,
 )
-from gbrank.boosters.lightgbm import check_threads, translated
+from gbrank.boosters.lightgbm import LIGHTGBM
+from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
 from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel
 from gbrank.common.checks import check_choice
@@ -40,7 +40,6 @@ FILES = {"forcedsplits_filename", "forcedbins_filename"}  # options that name a 
 KINDS = ("gbdt", "gbrt", "dart", "goss")  # of boosting, in letters of either case
 METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for the first
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
-OPTIONS = Options("lightgbm")
 SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
 # A threshold drawn from all need not be a fine one: a tenth less time, at the same quality.
 BINS_OF_RANDOM_THRESHOLDS = 63
@@ -60,7 +59,7 @@ def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
     """Return LightGBM's parameters for these settings, of which none is refused."""
     defaults = _defaults(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
-    user = OPTIONS.check(settings.params, defaults | workers, known_names())
+    user = LIGHTGBM.options.check(settings.params, defaults | workers, known_names())
     check_choice(str(user.get("boosting") or KINDS[0]).lower(), "boosting in booster_params", KINDS)
     method = user.get("monotone_constraints_method") or METHODS[0]
     check_choice(method, "monotone_constraints_method in booster_params", METHODS)
@@ -122,7 +121,7 @@ def network_params() -> dict[str, Any]:
 def depends_on_threads(params: dict[str, Any]) -> list[str]:
     """Return the options with which LightGBM draws, or adds, by blocks of its threads."""
     rounding = params.get("use_quantized_grad", False)  # LightGBM's default beside it
-    return OPTIONS.in_use("by_threads", {"stochastic_rounding": rounding} | params)
+    return options_in_use(LIGHTGBM.options.by_threads, {"stochastic_rounding": rounding} | params)
 
 
 def merge(booster: lgb.Booster, earlier: lgb.Booster) -> None:
@@ -139,17 +138,15 @@ def merge(booster: lgb.Booster, earlier: lgb.Booster) -> None:
 class LightGBMTrainer:
     """A LightGBM booster in training."""
 
-    check = staticmethod(tree_params)
-
     @interrupts_held()
     def __init__(
         self, rows: Sequence[Documents], schema: Schema, settings: TreeSettings, state: State | None
     ) -> None:
         check_threads(settings.n_jobs)
-        params = self.check(settings, schema)
+        params = tree_params(settings, schema)
         drawn = params["feature_fraction"] < 1 or "feature_fraction_bynode" in params
         self._seeds: dict[str, int] = {}  # to change in each round
-        if not OPTIONS.stateful(settings, params) and (drawn or params["extra_trees"]):
+        if not LIGHTGBM.options.check_state(settings, params) and (drawn or params["extra_trees"]):
             self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
         self._first_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
         if params["num_threads"] < settings.n_jobs:

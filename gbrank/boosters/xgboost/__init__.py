@@ -1,32 +1,19 @@
-"""XGBoost: the library itself, its exception and its threads; trainer, model and hook."""
+"""XGBoost: what it declares; its library, trainer, model and hook are loaded on first use."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-from gbrank.boosters.openmp import check_fork, short_spins
-from gbrank.common.collective import WorkersLostError
+from gbrank.boosters.booster import Booster
+from gbrank.boosters.booster_params import Options
+from gbrank.common.words import WORDS
 
-with short_spins():
-    from xgboost.core import XGBoostError
-
-# Source files of XGBoost that fail only if another worker ends while this one waits for it.
-IN_COLLECTIVE = re.compile(r"[/\\]collective[/\\]")
-
-
-@contextmanager
-def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
-    """Turn an XGBoostError into a ValueError, whose text begins with `message`."""
-    try:
-        yield
-    except XGBoostError as error:
-        reason = str(error).partition("Check failed: ")[2] or str(error)
-        if IN_COLLECTIVE.search(str(error)):
-            kind = WorkersLostError
-        raise kind(f"{message}: {reason.splitlines()[0]}") from None
-
-
-def check_threads(n_jobs: int) -> None:
-    """Refuse a process forked from one in which XGBoost has run on several threads."""
-    # After a fork, even one thread waits for those that the parent had.
-    check_fork("XGBoost", starts=n_jobs > 1, needs=True, instead="set n_jobs=1 before the fork")
+XGBOOST = Booster(
+    name="xgboost",
+    title="XGBoost",
+    library="xgboost",
+    file=re.compile(rb"(?s)\{.*?\blearner\b"),
+    options=Options(**WORDS["xgboost"]),
+    random_thresholds=False,
+    params_name="gbrank.boosters.xgboost.trainer:tree_params",
+    trainer_name="gbrank.boosters.xgboost.trainer:XGBoostTrainer",
+    model_name="gbrank.boosters.xgboost.trained_model:XGBoostModel",
+)

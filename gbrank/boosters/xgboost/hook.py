@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import xgboost as xgb
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
+from gbrank.boosters.xgboost.library import xgb
 from gbrank.common.values import Vector
 
 
@@ -29,8 +29,7 @@ class xgboost_obj(GradientHook):
 
     Examples
     --------
-    >>> import xgboost as xgb
-    >>> from gbrank import make_cubic, xgboost_obj
+    >>>     >>> from gbrank import make_cubic, xgboost_obj
     >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
     >>> data = xgb.DMatrix(X, y, qid=qid)
     >>> booster = xgb.train({"base_score": 0}, data, 3, obj=xgboost_obj("lambda:map"))

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import xgboost as xgb
 
 from gbrank.boosters.interface import TreeSettings, bin_sample, safe_names, stacked
-from gbrank.boosters.xgboost import check_threads, translated
+from gbrank.boosters.xgboost.library import check_threads, translated, xgb
 from gbrank.common.collective import BoosterError
 from gbrank.common.values import Vector
 from gbrank.data.documents import Documents

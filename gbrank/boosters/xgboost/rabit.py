@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import xgboost as xgb
 from xgboost import collective
 from xgboost.collective import CommunicatorContext, Op
 from xgboost.tracker import RabitTracker
 
-from gbrank.boosters.xgboost import translated
+from gbrank.boosters.xgboost.library import translated, xgb
 from gbrank.common.collective import Workers, WorkersLostError, joined
 
 LOST = "the other workers of the fit are lost"

@@ -5,11 +5,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import xgboost as xgb
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, check_nodes
-from gbrank.boosters.xgboost import check_threads, translated
+from gbrank.boosters.xgboost.library import check_threads, translated, xgb
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.errors import found_in
 from gbrank.common.runtime import interrupts_held, usable_threads

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import xgboost as xgb
 
-from gbrank.boosters.booster_params import Options, by_position, whole_number
+from gbrank.boosters.booster_params import by_position, whole_number
 from gbrank.boosters.interface import GradientFunction, State, TreeSettings, single_precision
-from gbrank.boosters.xgboost import check_threads, translated
+from gbrank.boosters.xgboost import XGBOOST
+from gbrank.boosters.xgboost.library import check_threads, translated, xgb
 from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.checks import check_choice
@@ -28,7 +28,6 @@ DRAWING = ("colsample_bylevel", "colsample_bynode")
 # Parameters in units of the gradient, or of its square.
 OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 # https://xgboost.readthedocs.io/en/stable/parameter.html
-OPTIONS = Options("xgboost")
 REFUSED = "XGBoost refuses the parameters or data"
 # Gradients below this are scaled up, where the mean curvature is 1.
 SMALL = 1.0
@@ -36,7 +35,7 @@ SMALL = 1.0
 LARGEST_POWER = 100
 
 
-def _tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
     """Return XGBoost's parameters, of which none is refused by a booster of placeholder data."""
     check_threads(settings.n_jobs)
     kind = settings.params.get("booster") or "gbtree"
@@ -66,7 +65,7 @@ def _tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
         booster = xgb.Booster(params, [placeholder])
         # In its nested configuration, values of parameters are texts, and else only names of parts.
         known = {*re.findall(r'"(\w+)":"', booster.save_config()), "verbosity"} - {"name"}
-        params |= by_position(OPTIONS.check(settings.params, params, known), schema)
+        params |= by_position(XGBOOST.options.check(settings.params, params, known), schema)
         params.pop("verbosity", None)
         booster.set_param(params)
         booster.save_config()
@@ -76,14 +75,12 @@ def _tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
 class XGBoostTrainer:
     """An XGBoost booster in training."""
 
-    check = staticmethod(_tree_params)
-
     @interrupts_held()
     def __init__(
         self, rows: Sequence[Documents], schema: Schema, settings: TreeSettings, state: State | None
     ) -> None:
-        params = self.check(settings, schema)
-        OPTIONS.stateful(settings, params)
+        params = tree_params(settings, schema)
+        XGBOOST.options.check_state(settings, params)
         dart = params["booster"] == "dart"
         self._seed_each_round = params["seed_per_iteration"]
         # As a parameter of the booster, it would stay set for the whole process.

@@ -1,0 +1,64 @@
+"""A booster as gbrank knows it before its library is loaded."""
+
+import re
+import sys
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any, cast
+
+from gbrank.boosters.booster_params import Options
+from gbrank.boosters.interface import Model, NewTrainer, TreeSettings
+from gbrank.data.schema import Schema
+
+
+@dataclass(frozen=True)
+class Booster:
+    """What a booster declares; its library is loaded when a fit or a model first needs it.
+
+    Parameters
+    ----------
+    name : str
+        The value of `GBRanker`'s parameter `booster`.
+    title : str
+        The library's name in messages.
+    library : str
+        The module that is imported as the library.
+    file : re.Pattern of bytes
+        Matches the beginning of the library's model files, and of no other booster's.
+    options : Options
+        What is known of its parameters.
+    random_thresholds : bool
+        Whether it implements `extra_trees`.
+    params_name, trainer_name, model_name : str
+        Where a function and two classes are, as "package.module:name": the function checks
+        `TreeSettings` for a `Schema` and returns the library's parameters, the classes are a
+        `NewTrainer` and a `Model`.
+    """
+
+    name: str
+    title: str
+    library: str
+    file: re.Pattern[bytes]
+    options: Options
+    random_thresholds: bool
+    params_name: str
+    trainer_name: str
+    model_name: str
+
+    def params(self, settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+        """Return the library's parameters for these settings; refuse what it would not use."""
+        return cast(dict[str, Any], resolve_name(self.params_name)(settings, schema))
+
+    @property
+    def trainer(self) -> NewTrainer:
+        """The class of trainers."""
+        return cast(NewTrainer, resolve_name(self.trainer_name))
+
+    @property
+    def model(self) -> type[Model]:
+        """The class of models."""
+        return cast(type[Model], resolve_name(self.model_name))
+
+    def recognise(self, model: object) -> Model | None:
+        """Wrap a trained object of the library's; one that is not loaded has made no object."""
+        return self.model.recognise(model) if self.library in sys.modules else None
