@@ -34,6 +34,7 @@ from gbrank.measures.measure import Measure as Measure
 from gbrank.measures.measure_registry import register_measure as register_measure
 from gbrank.numerics.vectors import bound_steps as bound_steps
 from gbrank.numerics.vectors import to_score_units as to_score_units
+from gbrank.objectives.autodiff import autodiff_objective as autodiff_objective
 from gbrank.objectives.check_gradient import check_gradient as check_gradient
 from gbrank.objectives.objective import Facts as Facts
 from gbrank.objectives.objective import KernelObjective as KernelObjective
