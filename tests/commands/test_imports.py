@@ -62,7 +62,7 @@ def test_a_model_loads_its_own_booster_only(
     assert not modules & (unwanted - loaded_by(booster))
 
 
-@pytest.mark.parametrize("kind", ["txt", "csv"])
+@pytest.mark.parametrize("kind", [pytest.param("txt", marks=pytest.mark.slow), "csv"])
 def test_scores_are_judged_without_a_booster(kind: str, data: Path, tmp_path: Path) -> None:
     """Nor scikit-learn, which LightGBM and XGBoost import, but for LETOR files, which it reads."""
     X, y, qid = read_letor(data / "test.txt")

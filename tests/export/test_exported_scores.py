@@ -78,8 +78,15 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@formats
-@pytest.mark.parametrize("kind", KINDS)
+# Each kind in one format; the others are slow.
+KINDS_IN_FORMATS = [
+    pytest.param(kind, format, marks=[pytest.mark.slow] if (place - other) % len(FORMATS) else [])
+    for place, kind in enumerate(KINDS)
+    for other, format in enumerate(FORMATS)
+]
+
+
+@pytest.mark.parametrize(("kind", "format"), KINDS_IN_FORMATS)
 def test_every_kind_of_model(format: str, kind: str, tmp_path: Path) -> None:
     """Weights of trees, and the trees of the start."""
     booster, params = KINDS[kind]

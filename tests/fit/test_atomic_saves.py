@@ -52,7 +52,7 @@ def killed_before(call: int, folder: Path, model: Saved) -> bool:
 
 
 @posix
-@pytest.mark.parametrize("before", [None, "old"])
+@pytest.mark.parametrize("before", [pytest.param(None, marks=pytest.mark.slow), "old"])
 def test_kills_at_every_call(before: str | None, tmp_path: Path) -> None:
     """The old model or the new one is there, and the next one who saves finds no obstacle."""
     found = []

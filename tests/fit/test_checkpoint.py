@@ -71,12 +71,24 @@ OWN_CASES = {
     ],
 }
 
-exhaustive = pytest.mark.exhaustive
+# Each remembers other things; the cases that are not here are slow.
+QUICK = {
+    "lightgbm": {"both", "start that stops", "noise", "training measure"},
+    "xgboost": {"queries", "stopping by means", "mixture", "start"},
+}
+RESUMED = [
+    pytest.param(booster, case, 5, marks=[] if case in quick else [pytest.mark.slow])
+    for booster, quick in QUICK.items()
+    for case in CASES
+] + [
+    pytest.param(booster, case, round, marks=pytest.mark.exhaustive)
+    for booster in QUICK
+    for case in CASES
+    for round in (1, 2, 9)
+]
 
 
-@boosters
-@pytest.mark.parametrize("round", [5, *(pytest.param(n, marks=exhaustive) for n in (1, 2, 9))])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("booster", "case", "round"), RESUMED)
 def test_resuming_gives_the_same_bits(booster: str, case: str, round: int, tmp_path: Path) -> None:
     """After the fit died in any round, whatever is drawn, scheduled or remembered."""
     ranker = make(booster, **CASES[case])

@@ -116,7 +116,7 @@ def test_it_decides_early_stopping(booster: str) -> None:
 
 def test_comparisons() -> None:
     """In other processes."""
-    ranker = GBRanker("ranknet", **PLAIN | {"n_estimators": 3})
+    ranker = GBRanker("ranknet", **PLAIN | {"n_estimators": 2})
 
     def local(scores: Any, labels: Any) -> Any:  # other processes cannot import this file
         top = labels[:3]
@@ -124,7 +124,7 @@ def test_comparisons() -> None:
 
     measures = [local, DCG(k=3, ties="pessimistic")]
     compared = cross_validate_rankers(
-        {"ranknet": ranker}, X, Y, QID, folds=3, seeds=1, metric=measures, n_jobs=2,
+        {"ranknet": ranker}, X, Y, QID, folds=2, seeds=1, metric=measures, n_jobs=2,
         progress=False,
     )  # fmt: skip
     ours, exact = compared.summary()

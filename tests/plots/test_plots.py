@@ -65,7 +65,11 @@ def test_learning_curves() -> None:
 
 # --- Names that users give ----------------------------------------------------------------------
 
-NAMES = ["_hidden, price in $ or $$", r"a\$b $x_{$", r"$\frac{1}{2}$"]
+NAMES = [
+    r"_hidden, a\$b $x_{$",
+    pytest.param("price in $ or $$", marks=pytest.mark.slow),
+    pytest.param(r"$\frac{1}{2}$", marks=pytest.mark.slow),
+]
 
 
 def shown(figure: Any) -> list[tuple[str, bool]]:

@@ -15,7 +15,7 @@ ATTACK = Path(__file__).parents[1] / "support" / "attack.py"
 @pytest.mark.parametrize(
     "cases",
     [
-        60,
+        20,
         pytest.param(300, marks=pytest.mark.slow),
         pytest.param(at_length(4_000), marks=pytest.mark.exhaustive),
     ],

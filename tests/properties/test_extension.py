@@ -52,10 +52,13 @@ def toys() -> Iterator[ModuleType]:
 @pytest.mark.parametrize(
     "name",
     [
-        "lambda", "separable", "smooth", "value",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("approx", "toytop")),
+        "lambda",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("separable", "smooth", "value", "approx", "toytop")
+        ),
     ],
-)  # fmt: skip
+)
 def test_work_arrays_are_ones_own(toys: ModuleType, name: str) -> None:
     """What a measure leaves in its arrays changes nothing, however lists are summed."""
     measures = [toys.ToyFirst(), then(toys.ToyFirst, fill_with_nan)]

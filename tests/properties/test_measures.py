@@ -36,7 +36,15 @@ NAMES = [item.name for item in list_measures() if WORD in item.name]
 @pytest.mark.parametrize("check", oracle.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_follows_from_the_value(name: str, check: Any) -> None:
-    """By enumeration of small lists, for the measure and for the same cut at ranks 2 and 3."""
+    """By enumeration of small lists."""
+    check(get_measure(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", oracle.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_follows_from_the_value_of_variants(name: str, check: Any) -> None:
+    """The measure cut at ranks 2 and 3, and with other discounts."""
     for measure in oracle.variants(get_measure(name)):
         with case(measure):
             check(measure)

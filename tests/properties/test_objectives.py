@@ -79,7 +79,7 @@ def test_the_battery_is_complete() -> None:
 # --- The gradient -----------------------------------------------------------------------------
 
 
-@battery(NAMES)
+@battery(NAMES, slow=["soft"])
 @loop("sigma", [0.47, 2.9])
 def test_gradient_is_the_slope_of_the_loss(name: str, sigma: float) -> None:
     """Central differences, a place of all queries at once; no two documents swap ranks."""

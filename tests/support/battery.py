@@ -71,10 +71,11 @@ NAMES = [name for name in ALL if WORD in name]
 FACTS = {item.name: item.facts for item in list_objectives()}
 
 
-def battery(chosen: Iterable[str]) -> Callable[[Test], Test]:
+def battery(chosen: Iterable[str], slow: Iterable[str] = ()) -> Callable[[Test], Test]:
     """Turn a test of one `name` into one for each objective that runs through its names.
 
-    The first name of every objective on every measure is for all, the others are exhaustive.
+    The first name of every objective on every measure is for all, the others are exhaustive;
+    all names of an objective may be slow.
     """
     parts: dict[str, list[str]] = {}
     quick: set[str] = set()
@@ -83,7 +84,7 @@ def battery(chosen: Iterable[str]) -> Callable[[Test], Test]:
         quick.add(base(name))
         parts.setdefault(part, []).append(name)
     exhaustive = [part for part in parts if "variants" in part]
-    return groups("name", parts, exhaustive) if parts else _not_tested
+    return groups("name", parts, exhaustive, slow) if parts else _not_tested
 
 
 def _not_tested(test: Test) -> Test:

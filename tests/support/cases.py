@@ -44,10 +44,14 @@ def loop(names: str, values: Iterable[Any]) -> Callable[[Test], Test]:
 
 
 def groups(
-    names: str, parts: Mapping[str, Iterable[Any]], exhaustive: Iterable[str] = ()
+    names: str,
+    parts: Mapping[str, Iterable[Any]],
+    exhaustive: Iterable[str] = (),
+    slow: Iterable[str] = (),
 ) -> Callable[[Test], Test]:
     """Turn a test into one for each part, which runs through the part's values as `loop` does."""
-    marks = dict.fromkeys(exhaustive, pytest.mark.exhaustive)
+    marks = dict.fromkeys(slow, pytest.mark.slow)
+    marks |= dict.fromkeys(exhaustive, pytest.mark.exhaustive)
 
     def decorate(test: Test) -> Test:
         @wraps(test, updated=())

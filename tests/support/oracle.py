@@ -225,9 +225,8 @@ CHECKS: tuple[Callable[[Measure], None], ...] = (
 
 
 def variants(measure: Measure) -> Iterator[Measure]:
-    """Yield a measure, and the same cut at ranks 2 and 3 or with other discounts, if it can be."""
+    """Yield the measure cut at ranks 2 and 3 and with other discounts, if it can be."""
     names = {item.name for item in fields(measure)}
-    yield measure
     if "k" in names:
         yield replace(measure, k=2)
         yield replace(measure, k=3)
