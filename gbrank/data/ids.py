@@ -1,37 +1,50 @@
-"""Query ids of any type: none are merged on the way to NumPy, and equal ones have the same key."""
+"""Query ids: integers and text, whole floats as integers, and anything else by its repr."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta, timezone
 from hashlib import blake2b
-from numbers import Number
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from gbrank.common.checks import check_unmasked
-from gbrank.common.errors import ArgumentTypeError
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.values import Array, Mask, Positions, one_column
 
-NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
-TIMES = date, timedelta, np.datetime64, np.timedelta64
+INTEGER = re.compile(r"(-?[0-9]{1,40})(\.0)?")  # also as pandas writes a column with missing values
+EXACT = 2**53  # floats from here on skip integers
 
 
 def as_ids(qid: Any, name: str = "qid") -> Array:
-    """Return ids as an array that keeps apart what NumPy would make equal."""
+    """Convert ids to an array in which different ids differ."""
     check_unmasked(qid, name)
     if not isinstance(qid, np.ndarray | list | tuple):
         qid = _from_column(qid)
-    if isinstance(qid, Sequence) and not isinstance(qid, str | bytes):
-        return one_column(_from_sequence(qid))
-    values = one_column(np.asarray(qid))
-    return values.astype(object) if values.dtype.kind == "T" else values
+    listed = isinstance(qid, Sequence) and not isinstance(qid, str | bytes)
+    values = one_column(_from_sequence(qid) if listed else np.asarray(qid))
+    if values.dtype.kind == "f":
+        check_whole(values, name)
+        return values if np.isnan(values).any() else values.astype(np.int64)
+    return values if values.dtype.kind in "biuUSmM" else values.astype(object)
+
+
+def check_whole(values: Array, name: str) -> None:
+    """Raise if a float is no integer, or too large to stand for one integer only."""
+    wrong = ~((values == np.floor(values)) & (np.abs(values) < EXACT) | np.isnan(values))
+    if wrong.any():
+        row = int(np.argmax(wrong.ravel()))
+        demand = "must hold integers or text (or whole floats below 2**53)"
+        hint = (
+            " Large integers that became floats, as in a join with missing rows, may have merged: "
+            "join on text, or on pandas' Int64."
+        )
+        raise ArgumentError(name, demand, f"{values.ravel()[row]} in row {row}", hint)
 
 
 def _from_column(qid: Any) -> Any:
-    """Return a column of any library as an array, and anything else as it is."""
+    """Convert a column of any data frame library; return anything else unchanged."""
     if nw.dependencies.is_into_dataframe(qid):
         frame = nw.from_native(qid, eager_only=True)
         qid = frame[:, 0].to_native() if frame.shape[1] == 1 else qid
@@ -41,14 +54,14 @@ def _from_column(qid: Any) -> Any:
     series = nw.from_native(qid, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return qid
-    # NumPy has no like of these: it would cut final NULs, make matrices, or refuse.
-    as_objects = (nw.String, nw.Time, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
-    at_once = series.dtype not in as_objects
-    return np.asarray(series.to_native()) if at_once else _objects(series.to_list())
+    # NumPy would cut final NULs of text, and has no integers of 128 bits.
+    exact = series.dtype.is_numeric() and series.dtype not in (nw.Int128, nw.UInt128)
+    exact |= series.dtype in (nw.Boolean, nw.Date, nw.Datetime, nw.Duration)
+    return np.asarray(series.to_native()) if exact else _objects(series.to_list())
 
 
 def _from_sequence(values: Sequence[Any]) -> Array:
-    """Return NumPy's array of the values if it holds the same ones, else one of objects."""
+    """Convert to NumPy's array of the values if it holds the same ones, else to one of objects."""
     objects = _objects(values)
     if any(isinstance(value, tuple) for value in objects):  # an id each, and not a row of a matrix
         return objects
@@ -64,19 +77,19 @@ def _objects(values: Any) -> Array:
 
 
 def as_list(ids: Array) -> list[Any]:
-    """Return ids as Python's own objects; times as NumPy's, of which Python would lose a part."""
+    """List ids as Python's own objects; times as NumPy's, of which Python would lose a part."""
     return list(ids) if ids.dtype.kind in "mM" else ids.tolist()
 
 
 def missing_ids(ids: Array) -> Mask:
-    """Return which ids are missing, or have a missing part."""
+    """Find the ids that are missing, or tuples with a missing part."""
     if ids.dtype == object:
         return np.fromiter(map(_has_missing, ids), bool, len(ids))
-    return np.isnan(ids) if ids.dtype.kind in "fcmM" else np.zeros(len(ids), bool)
+    return np.isnan(ids) if ids.dtype.kind in "fmM" else np.zeros(len(ids), bool)
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value is None, NaN, NaT or NA."""
+    """Whether a value is None, NaN, NaT or NA."""
     if value is None:
         return True
     differs = value != value  # as NaN and NaT do; for NA it is NA
@@ -84,22 +97,21 @@ def is_missing(value: object) -> bool:
 
 
 def _has_missing(value: object) -> bool:
-    """Return whether an id is missing, or a tuple with NaN, NaT or NA, which equal nothing."""
-    if isinstance(value, tuple):
-        return any(item is not None and is_missing(item) for item in value)
-    return is_missing(value)
+    return any(map(is_missing, value)) if isinstance(value, tuple) else is_missing(value)
 
 
 def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
-    """Return for each value its number among the different ones, and these as they appear."""
+    """Return the code of each value, and the distinct values in order of appearance."""
     if values.dtype == object:
         codes: dict[Any, int] = {}
         try:
-            inverse = np.array([codes.setdefault(value, len(codes)) for value in values])
+            inverse = np.array(
+                [codes.setdefault(_identity(value, name), len(codes)) for value in values]
+            )
         except TypeError as error:  # of lists and mappings
             demand = "must hold values that can be hashed, such as numbers, text or tuples"
             raise ArgumentTypeError(name, demand, str(error)) from None
-        return inverse, _objects(codes)
+        return inverse, values[np.unique(inverse, return_index=True)[1]]
     starts = np.concatenate([[True], values[1:] != values[:-1]])
     ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)
     rank = np.empty(len(ids), dtype=np.int64)
@@ -108,24 +120,31 @@ def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
     return rank[inverse][np.cumsum(starts) - 1], ids[by_appearance]
 
 
-def key_of(value: object) -> int:
-    """Return a number of 64 bits that equal ids of all types share, in every process."""
-    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
+def _identity(value: Any, name: str = "qid") -> Any:
+    """Return what ids are compared by: an integer, a text, or the repr of anything else."""
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         value = value.item()
+    if isinstance(value, str | int):
+        return value
+    hash(value)  # others cannot be looked up
+    if isinstance(value, float):
+        check_whole(np.array([value]), name)
+        return value if is_missing(value) else int(value)
+    return (repr(value),)
+
+
+def key_of(value: Any) -> int:
+    """Hash an id to 64 bits, in every process alike; an integer and its text are the same."""
+    value = _identity(value)
     if isinstance(value, str):
-        text = str.__str__(value)
-        if NUMBER.fullmatch(text):  # files of text hold ids like that
-            number = int(text) if text.lstrip("-").isdecimal() else float(text)
-            if str(number) == text:  # as Python writes it
-                return _key_of_number(number)
-        return _digest(repr(text))
-    if isinstance(value, TIMES):
-        return _key_of_time(value)
-    if isinstance(value, Number):
-        return _key_of_number(value)
-    if isinstance(value, tuple):
-        return _digest(repr([key_of(item) for item in value]))
-    return _digest(repr(value))
+        match = INTEGER.fullmatch(value)  # files of text hold ids like that
+        if match is None or str(int(match[1])) != match[1]:
+            return _digest(repr(str.__str__(value)))
+        value = int(match[1])
+    if isinstance(value, int):
+        small = -(2**63) <= value < 2**64
+        return int(value) & (2**64 - 1) if small else _digest(f"number {hash(value)}")
+    return _digest(value[0])
 
 
 def places_among(
@@ -150,27 +169,6 @@ def places_among(
         equal.get(value) or (alike.get(keys[value], []) if sharing[keys[value]] == 1 else [])
         for value in wanted
     ]
-
-
-def _key_of_number(value: Any) -> int:
-    """Return an integer of up to 64 bits as it is, and a hash of others."""
-    real = value.real
-    if value == real and -(2.0**63) <= real < 2.0**64 and real % 1 == 0:
-        return int(real) & (2**64 - 1)
-    return _digest(f"number {hash(value)}")  # the same for equal numbers of all types
-
-
-def _key_of_time(value: Any) -> int:
-    """Return a hash of a moment, or of how long it is after another one."""
-    if isinstance(value, datetime) and value.tzinfo is not None and not hasattr(value, "asm8"):
-        value = value.astimezone(timezone.utc).replace(tzinfo=None)
-    kind = "m" if isinstance(value, timedelta | np.timedelta64) else "M"
-    make: Any = np.timedelta64 if kind == "m" else np.datetime64
-    exact = make(getattr(value, "asm8", value))  # pandas has nanoseconds
-    unit = f"{kind}8[us]"
-    if np.can_cast(exact.dtype, unit, "same_kind") and exact.astype(unit) == exact:
-        exact = exact.astype(unit)
-    return _digest(str(exact))
 
 
 def _digest(text: str) -> int:

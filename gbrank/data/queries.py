@@ -76,12 +76,13 @@ class Queries:
 
     @classmethod
     def from_qid(cls, qid: ArrayLike | Sequence[Any], name: str = "qid") -> Queries:
-        """Make queries from one id per row, in any order, of any hashable type.
+        """Make queries from one id per row, in any order.
 
         Parameters
         ----------
         qid : array-like, shape (n_documents,)
-            The query of each row: integers, strings, dates, tuples in an object array, ...
+            The query of each row: integers or strings. Whole floats below 2**53 count as integers;
+            anything else that can be hashed, such as a date or a tuple, is compared by its repr.
         name : str
             What errors call it.
 
@@ -92,7 +93,7 @@ class Queries:
         Raises
         ------
         ValueError
-            If there is no row, or ids are missing (NaN, NaT, None) or masked.
+            If there is no row, or ids are missing (NaN, NaT, None), masked, or other floats.
 
         Examples
         --------

@@ -110,8 +110,8 @@ def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
             f"these clicks cannot tell positions from relevance: of {len(report.positions)} "
             f"positions, at most {sizes.max()} are connected by documents that were shown at "
             f"several ({report.shared_fraction:.1%} of documents were), and biases are shrunk to 0 "
-            "where nothing is known. Show some rankings with neighbours swapped or a part at random, or "
-            "set position_model='free', which trusts the features to tell them apart."
+            "where nothing is known. Show some rankings with neighbours swapped or a part at "
+            "random, or set position_model='free', which trusts the features to tell them apart."
         )
     return report
 

@@ -1,4 +1,4 @@
-"""Query ids of any type: never merged on the way to NumPy, and equal ones draw the same."""
+"""Query ids: never merged on the way to NumPy, and equal ones draw the same."""
 
 import datetime as dt
 import enum
@@ -9,7 +9,6 @@ import sys
 from collections import UserList, deque, namedtuple
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,7 @@ from gbrank.data.sampling import query_keys
 
 Pair = namedtuple("Pair", "first second")
 Number = enum.IntEnum("Number", {"THREE": 3, "BIG": 2**63 + 1, "BIGGER": 2**63 + 2})
-UTC = dt.timezone.utc
 DAY = dt.datetime(2024, 1, 2)
-BERLIN = pd.Timestamp(DAY, tz="UTC").tz_convert("Europe/Berlin")
 
 
 class Text(str):
@@ -56,7 +53,6 @@ APART: dict[str, Any] = {
     "arrow text": pa.array(["a\0", "a"]),
     "arrow chunks": pa.chunked_array([["a\0"], ["a"]]),
     "pandas arrow text": arrow_series(["a\0", "a"], pa.string()),
-    "arrow dates": pa.array([86_400_000, 86_400_001], pa.date64()),
     "polars 128 bits": long_series([2**100, 2**100 + 1]),
     "polars unsigned 128 bits": long_series([2**100, 2**100 + 1], "UInt128"),
     "pandas nullable": pd.Series([2**60, 2**60 + 1], dtype="Int64"),
@@ -69,9 +65,7 @@ APART: dict[str, Any] = {
     "IntEnum alone": [Number.BIG, Number.BIGGER],
     "subclass of str": [Text("a\0"), Text("a")],
     "NumPy's text": [np.str_("a\0"), np.str_("a")],
-    "NumPy's bytes": [np.bytes_(b"a\0"), np.bytes_(b"a")],
     "long integers": [10**5000, 10**5000 + 1],
-    "long integers in tuples": [(10**5000, 1), (10**5000, 2)],
     "text that speaks of an address": [("at 0xdeadbeef", 1), ("at 0xdeadbeef", 2)],
     "large decimals": [Decimal("1E+99999999"), Decimal("1E+99999998")],
     "text and bytes": [b"a", "a"],
@@ -115,19 +109,17 @@ EQUAL: dict[str, list[Any]] = {
         [3], (3,), range(3, 4), deque([3]), UserList([3]), np.array([3]),
         np.array([3], np.uint8), np.array([3], object), np.array([np.int64(3)], object), [3.0],
         np.array([3.0], np.float32), np.array([np.float16(3)], object), [Number.THREE],
-        np.array([Number.THREE, "x"], object)[:1], [Decimal(3)], [Fraction(3)], [3 + 0j],
+        np.array([Number.THREE, "x"], object)[:1], np.array([3.0, "x"], object)[:1],
         pd.Series([3], dtype="Int64"), pd.Series([3], dtype="category"), pl.Series([3]),
-        long_series([3]), pl.Series([Decimal(3)]), pa.array([3]),
-        np.array([3], np.longdouble),
+        long_series([3]), pa.array([3]), np.array([3], np.longdouble), ["3"], ["3.0"],
     ],
     "truth": [
         [True], [1], [1.0], np.array([True]), np.array([np.bool_(True)], object),
         pd.Series([True], dtype="boolean"), pl.Series([True]),
     ],
-    "negative": [[-3], [-3.0], np.array([-3]), np.array([-3], object), [Fraction(-3)]],
-    "fractions": [[0.5], [Fraction(1, 2)], [Decimal("0.5")], np.array([0.5], np.float16)],
-    "large": [[2**62], [2.0**62], [Decimal(2**62)], np.array([2**62], np.uint64)],
-    "beyond 64 bits": [[2**70], [2.0**70], [Decimal(2**70)], long_series([2**70])],
+    "negative": [[-3], [-3.0], np.array([-3]), np.array([-3], object), ["-3"]],
+    "large": [[2**52], [2.0**52], np.array([2**52], np.uint64), [str(2**52)]],
+    "beyond 64 bits": [[2**70], long_series([2**70]), [str(2**70)]],
     "unsigned": [[2**63 + 1], np.array([2**63 + 1], np.uint64), np.array([2**63 + 1], object)],
     "text": [
         ["a"], np.array(["a"]), np.array(["a"], object), [np.str_("a")], [Text("a")],
@@ -136,37 +128,8 @@ EQUAL: dict[str, list[Any]] = {
         pd.Series(["a"], dtype="category"),
         pa.array(["a"]), pa.array(["a"]).dictionary_encode(), deque(["a"]),
     ],
-    "bytes": [
-        [b"a"], np.array([b"a"]), [np.bytes_(b"a")], pl.Series([b"a"]),
-        pa.array([b"a"]),
-    ],
-    "tuples": [
-        [(1, 2)], [(np.int64(1), np.float32(2))], [Pair(1, 2)], [(True, Fraction(2))],
-        [(Decimal(1), 2.0)], np.array([(1, 2)], "i8,f8"),
-    ],
-    "days": [
-        [DAY.date()], [DAY], [DAY.replace(fold=1)], [pd.Timestamp(DAY)], [np.datetime64(DAY, "D")],
-        [np.datetime64(DAY, "ns")], np.array([DAY], "M8[D]"), np.array([DAY], "M8[ns]"),
-        pl.Series([DAY.date()]), pl.Series([DAY]).cast(pl.Datetime("ns")), pd.Series([DAY]),
-        pa.array([DAY.date()]), pa.array([DAY.date()], pa.date64()),
-    ],
-    "moments": [
-        [DAY.replace(tzinfo=UTC)], [BERLIN], [BERLIN.to_pydatetime()], pd.Series([BERLIN]),
-        pl.Series([DAY.replace(tzinfo=UTC)]), pa.array([DAY.replace(tzinfo=UTC)]),
-    ],
-    "nanoseconds": [
-        np.array([1], "M8[ns]"), [pd.Timestamp(1)], [np.datetime64(1, "ns")],
-        [pd.Timestamp(1, tz="UTC")], pl.Series([1]).cast(pl.Datetime("ns")),
-    ],
-    "times of the day": [
-        [dt.time(1, 2, 3, 4)], pl.Series([dt.time(1, 2, 3, 4)]), pd.Series([dt.time(1, 2, 3, 4)]),
-        pa.array([dt.time(1, 2, 3, 4)]),
-    ],
-    "durations": [
-        [dt.timedelta(1)], [np.timedelta64(1, "D")], [pd.Timedelta(days=1)],
-        np.array([24], "m8[h]"), pl.Series([dt.timedelta(1)]), pa.array([dt.timedelta(1)]),
-    ],
-    "months": [[np.timedelta64(1, "Y")], np.array([1], "m8[Y]")],
+    "tuples": [[(1, 2)], deque([(1, 2)]), np.array([(1, 2)], "i8,i8")],
+    "days": [[DAY.date()], pl.Series([DAY.date()]).to_list(), np.array([DAY.date()], object)],
 }  # fmt: skip
 
 
@@ -187,11 +150,36 @@ def test_equal_ids_have_the_same_key(kind: str) -> None:
 def test_other_ids_have_other_keys() -> None:
     """One or another kind of which could be taken for one of another."""
     ids = [
-        3, -3, 0.5, -0.5, 2**70, "03", b"3", (3,), ((3,),), ("03",), "", (), 1j, 3.5, 2**64,
-        dt.date(2024, 1, 3), dt.time(3), dt.timedelta(3), float("inf"), np.timedelta64(3, "Y"),
+        3, -3, 2**70, "03", "0.5", b"3", (3,), ((3,),), ("03",), "", (), 1j, 2**64,
+        dt.date(2024, 1, 3), dt.time(3), dt.timedelta(3), np.timedelta64(3, "Y"), Decimal(3),
         np.timedelta64(3, "M"), 3 + 1j, (1, 2), (2, 1), *map(pd.Timestamp, range(3)),
     ]  # fmt: skip
     assert len({key([item]) for item in ids}) == len(ids)
+
+
+@pytest.mark.parametrize("value", [0.5, 2.0**53, -(2.0**53), float("inf")])
+@pytest.mark.parametrize("make", [np.array, list, pd.Series, pl.Series, tuple, deque])
+def test_floats_that_are_no_integers(make: Callable[..., Any], value: float) -> None:
+    """A float that rounds, or may stand for several integers, is no id; the row is named."""
+    with pytest.raises(ValueError, match=r"qid must hold integers or text .*row 2"):
+        Queries.from_qid(make([1.0, 2.0, value]))
+    with pytest.raises(ValueError, match="qid must hold integers or text"):
+        Queries.from_qid(np.array([1, "a", value], object))
+
+
+def test_whole_floats_are_integers() -> None:
+    queries = Queries.from_qid([2.0, 1.0, 2.0, -0.0, 2.0**53 - 1])
+    assert queries.ids.dtype == np.int64
+    assert queries.ids.tolist() == [2, 1, 0, 2**53 - 1]
+
+
+def test_other_ids_are_compared_by_their_repr() -> None:
+    """And stay what they are."""
+    ids = [Decimal(3), 3, "3", Decimal("3.0"), Decimal(3), (1, 2), (1, 2)]
+    queries = Queries.from_qid(np.array([*ids, None], object)[:-1])
+    assert queries.ids.tolist() == [Decimal(3), 3, "3", Decimal("3.0"), (1, 2)]
+    assert list(map(repr, queries.ids))[::3] == ["Decimal('3')", "Decimal('3.0')"]
+    assert queries.sizes.tolist() == [2, 1, 1, 1, 2]
 
 
 def test_keys_of_earlier_versions() -> None:
@@ -217,10 +205,9 @@ def test_equal_ids_train_the_same_model() -> None:
     rng = np.random.default_rng(0)
     X, y, number = rng.normal(size=(400, 3)), rng.integers(0, 3, 400), np.repeat(np.arange(40), 10)
     pairs = [(q, 0) for q in number.tolist()]
-    numpy_pairs = [(np.int64(q), np.float64(0)) for q in number]
     kinds: dict[str, list[Any]] = {
         "numbers": [number, number.astype(object), number.astype(float), deque(number.tolist())],
-        "pairs": [pairs, numpy_pairs, [Pair(*pair) for pair in pairs]],
+        "pairs": [pairs, deque(pairs)],
     }
     ranker = GBRanker(
         n_estimators=5, subsample=0.5, validation_fraction=0.3, random_state=0, n_jobs=1

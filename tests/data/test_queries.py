@@ -42,7 +42,7 @@ IDS: dict[str, list[Any]] = {
     "int": [7, -3, 5],
     "large int": [2**62 + 1, 2**62, 2**62 + 2],
     "str": ["beta", "alpha", "gamma"],
-    "float": [0.5, -1.0, 2.25],
+    "float": [5.0, -1.0, 2.0],
     "tuple": TUPLES,
     "date": DAYS,
     "bytes": [b"x", b"a", b"m"],
@@ -177,7 +177,7 @@ def test_weights_by_query_id(weights: Any) -> None:
         (np.array([7.0, 5.0]), [5, 7]),
         ([(7, "x"), (5, "x")], pd.MultiIndex.from_tuples([(5, "x"), (7, "x")])),
         (pl.Series([DAYS[0], DAYS[1]]), pd.to_datetime([DAYS[1], DAYS[0]])),
-        (pd.Series(pd.to_datetime([DAYS[0], DAYS[1]])), [DAYS[1], DAYS[0]]),
+        (pd.Series(pd.to_datetime([DAYS[0], DAYS[1]])), pd.to_datetime([DAYS[1], DAYS[0]])),
         ([9, 0], pd.Index([0, 9])),
         ([1, 0], pd.Index([0, 1])),  # no RangeIndex
         ([1, 0], pd.RangeIndex(2, name="query")),
