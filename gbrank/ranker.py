@@ -257,7 +257,6 @@ class GBRanker(ExplainedRanker):
             If a checkpoint cannot be written; the one before it is whole.
         """
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict
-        from gbrank.fit.checkpoints import Checkpoint
 
         train = Documents.checked(
             X,
@@ -277,10 +276,18 @@ class GBRanker(ExplainedRanker):
             eval_labels=eval_labels,
             labels=labels,
         )
-        saved = Checkpoint(checkpoint, checkpoint_rounds)
         ranker = self._taken()
         ranker.init = opened_init(ranker.init)
-        return self._publish(boost(ranker, [train, *valid], categorical_feature, saved, callbacks))
+        return self._publish(
+            boost(
+                ranker,
+                [train, *valid],
+                categorical_feature,
+                callbacks,
+                folder=checkpoint,
+                every=checkpoint_rounds,
+            )
+        )
 
     def refit(self, X: TableLike, y: ArrayLike, qid: Ids | None = None, **columns: Any) -> GBRanker:
         r"""Return a ranker of the same trees, whose leaf values are fitted to other documents.

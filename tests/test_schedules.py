@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from gbrank import get_objective
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.stages import Stage
+from gbrank.boosters.stages import make_stage
 from gbrank.schedules import (
     Schedule,
     as_schedule,
@@ -156,5 +156,5 @@ def test_all_rounds_are_checked_before_the_first(schedule: Any, rounds: Any, bad
 
 def test_a_function_after_its_stage() -> None:
     """It keeps its last value."""
-    stage = Stage(get_objective("ranknet"), lambda round, _: 1 / (1 + round), 3, 5)
+    stage = make_stage(get_objective("ranknet"), lambda round, _: 1 / (1 + round), 3, 5)
     assert [stage.sigma(3 + round) for round in (3, 4, 5, 7)] == [1 / 4, 1 / 5, 1 / 5, 1 / 5]

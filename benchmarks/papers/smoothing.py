@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from gbrank.common.checks import check_finite, check_labels, check_number, check_vector
 from gbrank.common.table import number_names
 from gbrank.data.queries import Queries
-from gbrank.fit.estimator import check_seed
+from gbrank.fit.estimator import draw_seed
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.objective import Objective
@@ -91,7 +91,7 @@ def draw_objective(
     check_number(reach, "reach", 0, open_low=True, optional=True)
     curves = _curves(sigmas)
     if document is None:
-        direction = np.random.default_rng(check_seed(random_state)).normal(size=len(start))
+        direction = np.random.default_rng(draw_seed(random_state)).normal(size=len(start))
         direction /= np.sqrt(np.mean(direction**2))
         centre, label = 0.0, "step along a random direction"
     else:

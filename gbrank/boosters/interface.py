@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
+from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.tree import Tree
 from gbrank.common.collective import all_sum
 from gbrank.common.values import Matrix, Positions, Single, Vector, plain
@@ -43,6 +44,13 @@ class TreeSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", plain(self.params))
+
+
+class RoundRecord(NamedTuple):
+    """Sigma of a round that was trained, and its gradients where they are watched."""
+
+    sigma: float
+    gradients: RoundGradients | None = None
 
 
 class Steps(Protocol):

@@ -1,7 +1,8 @@
 """The stages of a fit: the objective that it begins with, if any, then its own."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gbrank.common.checks import check_number
 from gbrank.objectives.objective import Objective
@@ -9,22 +10,39 @@ from gbrank.objectives.objective_registry import first_learned
 from gbrank.schedules import Curve, Progress, Schedule, Sigma, as_schedule, check_schedule, sigma_at
 
 
+class Plan(NamedTuple):
+    """The rounds of a training: `begin` is the first one of the objective itself.
+
+    Early stopping is decided here, for fits and hooks alike. `done` rounds have been trained, of
+    which `best` are to be kept.
+    """
+
+    begin: int
+    end: int
+
+    def out_of_patience(self, done: int, best: int, patience: int | None) -> bool:
+        """Return whether training ends; patience counts from the round `begin`."""
+        return patience is not None and done - max(best, self.begin) >= patience
+
+    def without_patience(self, done: int, best: int, patience: int | None) -> "Plan":
+        """Begin the objective itself now if its start has stopped improving.
+
+        It is then trained for as many rounds as the start was.
+        """
+        if patience is None or done >= self.begin or done - best < patience:
+            return self
+        return Plan(begin=done, end=done + min(done, self.end - done))
+
+
 @dataclass(frozen=True)
 class Stage:
     """An objective and its schedule of sigma, from round `begin` on, for `rounds` rounds."""
 
     objective: Objective
+    name: str  # the objective as a text, which takes long to write
     schedule: Curve
     begin: int
     rounds: int | None
-
-    def __post_init__(self) -> None:
-        check_schedule(self.schedule, self.rounds, sigma_at)
-
-    @cached_property
-    def name(self) -> str:
-        """The objective as a text, which takes long to write."""
-        return str(self.objective)
 
     @property
     def title(self) -> str:
@@ -34,7 +52,8 @@ class Stage:
     def sigma(self, round: int) -> float:
         """Return sigma in a round of the fit, in the schedule's unit.
 
-        After the stage, a schedule goes on as it is defined; a plain function keeps its last value.
+        After the stage, a schedule continues as it is defined; a plain function keeps its last
+        value.
         """
         stage_round = round - self.begin
         if self.rounds is not None and not isinstance(self.schedule, Schedule):
@@ -46,7 +65,13 @@ class Stage:
         if self.rounds is None or not isinstance(self.schedule, Schedule):
             return None
         done = max(0, rounds - self.begin)
-        return Progress(str(self.objective), repr(self.schedule), done, self.rounds)
+        return Progress(self.name, repr(self.schedule), done, self.rounds)
+
+
+def make_stage(objective: Objective, schedule: Curve, begin: int, rounds: int | None) -> Stage:
+    """Check the schedule of a stage."""
+    check_schedule(schedule, rounds, sigma_at)
+    return Stage(objective, str(objective), schedule, begin, rounds)
 
 
 def stages_of(
@@ -63,17 +88,25 @@ def stages_of(
     check_number(rounds, "rounds", 1, integer=True, optional=True)
     schedule = as_schedule(objective.facts.sigma if sigma is None else sigma)
     if before is not None:
-        main = Stage(objective, schedule, -before.done, before.rounds)
+        main = make_stage(objective, schedule, -before.done, before.rounds)
         if main.progress(0) == before:
             return [main]
     first = first_learned(objective)
     if first is None or not start or rounds == 1:
-        return [Stage(objective, schedule, 0, rounds)]
+        return [make_stage(objective, schedule, 0, rounds)]
     if rounds is None:
         raise ValueError(
             f"rounds must be given with {objective}, which begins with {first} for half of "
             "them. start=False is for boosting from the scores of a model."
         )
     begin = rounds // 2
-    main = Stage(objective, schedule, begin, rounds - begin)
-    return [Stage(first, as_schedule(first.facts.sigma), 0, begin), main]
+    main = make_stage(objective, schedule, begin, rounds - begin)
+    return [make_stage(first, as_schedule(first.facts.sigma), 0, begin), main]
+
+
+def stages_by_plan(stages: Sequence[Stage], plan: Plan) -> Sequence[Stage]:
+    """Return the stages of a plan whose start may have ended early."""
+    *starts, main = stages
+    if not starts or main.begin == plan.begin:
+        return stages
+    return [*starts, replace(main, begin=plan.begin, rounds=plan.end - plan.begin)]

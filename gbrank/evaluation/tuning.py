@@ -18,7 +18,7 @@ from gbrank.common.values import Positions
 from gbrank.data.splitting import QueryKFold
 from gbrank.evaluation.dataset import Dataset, check_known, fit_on_rows, scores_on
 from gbrank.fit.boosted_ranker import chosen_trees
-from gbrank.fit.estimator import check_seed
+from gbrank.fit.estimator import draw_seed
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
@@ -126,7 +126,7 @@ def tune(
     if any(len(fold.valid) for fold in data.splits):
         raise ArgumentError("folds", "must hold pairs of rows, to train on and to validate on")
     if study is None:
-        sampler = optuna.samplers.TPESampler(seed=check_seed(ranker.random_state))
+        sampler = optuna.samplers.TPESampler(seed=draw_seed(ranker.random_state))
         study = optuna.create_study(direction="maximize", sampler=sampler)
     documents = replace(data.documents, X=None)
     key = hash_of([ranker, documents.arguments(), data.queries.index, data.splits, data.X])

@@ -1,7 +1,8 @@
 """Fits of trees, from documents to what is made; and new values for the leaves of a fit's trees."""
 
+import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import replace
@@ -13,25 +14,26 @@ from sklearn.base import clone
 
 from gbrank.boosters import BOOSTERS, Model, Trainer, TreeSettings
 from gbrank.boosters.booster_params import options_in_use
-from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import GradientFunction
+from gbrank.boosters.interface import State
+from gbrank.clicks import PositionReport
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.errors import ArgumentError, found_in, warn_user
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
-from gbrank.data.sampling import document_keys, query_keys, query_noise, sampled
+from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import refuse_zero_weights
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
+from gbrank.fit.boosting import Boosting, Gradients
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.interrupted import as_part, is_part, kept
 from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_equal_rows
-from gbrank.fit.multiplier import Multiplier, own_multipliers, refuse_training_data
+from gbrank.fit.multiplier import own_multipliers, refuse_training_data
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
 from gbrank.objectives.objective_registry import get_objective
@@ -45,11 +47,18 @@ def boost(
     ranker: BoostedRanker,
     tables: Sequence[Documents],
     categorical_feature: Sequence[int | str] | None,
-    saved: Checkpoint,
     callbacks: Sequence[Callback] | None,
+    folder: str | os.PathLike[str] | None,
+    every: int,
 ) -> FittedTrees:
-    """Train a ranker on the documents of tables, the first to train on, the others to validate."""
-    settings = tree_settings(ranker, resumable=saved.file is not None)
+    """Train a ranker on the documents of tables, the first to train on, the others to validate.
+
+    Every so many rounds it writes a checkpoint into a folder, if there is one.
+    """
+    if folder is not None and not isinstance(ranker.random_state, int):
+        demand = "must be an integer with a checkpoint, so that the same fit can be called again"
+        raise ArgumentError("random_state", demand, repr(ranker.random_state))
+    settings = tree_settings(ranker, resumable=folder is not None)
     called = check_callbacks(callbacks)
     ranker._measures()  # which must be known
     schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical_feature)))
@@ -61,8 +70,9 @@ def boost(
         raise ArgumentError("eval_init_score", demand)
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
     warn_of_equal_rows(documents[0])
-    if saved.file is not None:
-        saved.expect(fit_hashes(ranker, schema, documents))
+    checkpoint = None
+    if folder is not None:
+        checkpoint = Checkpoint(folder, every, fit_hashes(ranker, schema, documents))
     if len(documents) == 1 and ranker.validation_fraction is not None:
         documents = [*documents[0].split(ranker.validation_fraction, settings.seed)]
     elif len(documents) == 1 and ranker.early_stopping_rounds is not None:
@@ -72,7 +82,7 @@ def boost(
     if ranker.baseline is not None and not valid and not is_part():
         scores = _scores_in_folds(ranker, settings, schema, train)
         warn_if_behind(ranker, schema, train, train, scores)
-    return grow(ranker, settings, schema, train, valid, saved, called)
+    return grow(ranker, settings, schema, train, valid, checkpoint, called)
 
 
 def grow(
@@ -80,36 +90,36 @@ def grow(
     settings: TreeSettings,
     schema: Schema,
     train: Documents,
-    valid: Sequence[Documents],
-    saved: Checkpoint,
+    valid: Sequence[Documents] = (),
+    checkpoint: Checkpoint | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
-    hook, multipliers, derivatives = gradients_of(ranker, train, settings.seed)
-    start, (train, *valid) = _started(ranker, schema, [train, *valid])
+    objective, multipliers = own_multipliers(get_objective(ranker.objective))
+    gradients = Gradients(ranker, objective, train, settings.seed)
+    start, (train, *valid) = _started(ranker, schema, settings.seed, [train, *valid])
     chosen = chosen_trees(ranker, train.queries, start)
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
     settings = replace(settings, n_jobs=threads, **chosen)
-    patience, rate = ranker.early_stopping_rounds, settings.learning_rate
-    stopping = stopping_of(patience, ranker.n_estimators, rate)
-    training = "train" in saved.history.results if saved.history.done else ranker._shows
-    judges = judges_of(ranker, train, valid, schema, stopping, training=training)
+    history, state = (None, None) if checkpoint is None else checkpoint.read()
+    history = history or History(gradients.staged.plan)
+    judges = _judges(ranker, settings.learning_rate, train, valid, schema, history)
     refuse_training_data(multipliers, judges.place)
     positions = report_of_positions(train, ranker.position_model == "free")
-    trainer = BOOSTERS[ranker.booster].trainer([train, *valid], schema, settings, saved.state)
-    if positions is not None and train.position is not None:
-        trust = np.where(ranker.position_model == "free", 1.0, positions.identified)
-        trainer = DebiasedTrainer(trainer, train.position, trust, rate, saved.state)
+    trainer = _trainer_of(ranker, settings, schema, [train, *valid], positions, state)
     with closing(trainer):
+        keep = bool if checkpoint is None else partial(checkpoint.write, history, trainer)
         called: list[Callback] = [*multipliers, *callbacks]
-        history = _rounds(ranker, trainer, derivatives, judges, hook, saved, called)
+        boosting = Boosting(trainer, gradients, watched=bool(called))
+        options: dict[str, Any] = {"keep": keep, "progress": ranker._shows}
+        run_rounds(boosting, judges, history, callbacks=called, **options)
         model = kept(trainer.finish, history.best_round)
         scores = kept(_final_scores, model, trainer, valid[judges.place :], threads)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
     _warn_without_splits(ranker, model, train)
-    hook.warn_of_start_alone(history.done, history.best_round)
+    gradients.staged.warn_of_start_alone(history.done, history.best_round, history.plan)
     if valid:
         warn_if_behind(ranker, schema, train, valid[judges.place], scores)
     return FittedTrees(
@@ -119,72 +129,40 @@ def grow(
         init=start,
         position_bias=biases,
         position_report=positions,
-        progress=hook.stages[-1].progress(history.best_round),
+        progress=gradients.staged.progress(history.plan, history.best_round),
         data=sizes_of(train, valid),
         **chosen,
-        **history.published(hook.sigma_of_round),
+        **history.published(judges.decisive),
     )
 
 
-def gradients_of(
-    ranker: BoostedRanker, train: Documents, seed: int
-) -> tuple[GradientHook, list[Multiplier], Callable[[int], GradientFunction]]:
-    """Return the hook of a fit's objective, its multipliers, and its derivatives by round."""
-    objective, multipliers = own_multipliers(get_objective(ranker.objective))
-    hook = GradientHook(
-        objective,
-        ranker.sigma,
-        start=ranker.init is None and train.init_score is None,
-        rounds=ranker.n_estimators,
-        curvature=ranker.curvature,
-        n_jobs=ranker.n_jobs,
-    )
-    if isinstance(ranker.init, BoostedRanker):
-        hook.go_on_from(ranker.init._fitted.progress)
-    bound = hook.bind(
-        train.y,
-        train.queries,
-        sample_weight=train.sample_weight,
-        query_weight=train.query_weight,
-        labels=train.labels,
-    )
-    if ranker.subsample == 1:
-        return hook, multipliers, lambda round: partial(hook.derivatives, bound, round=round)
-    queries, by_document = train.queries, ranker.subsample_by == "document"
-    keys = document_keys(queries) if by_document else query_keys(queries.ids)
-
-    def sampled_derivatives(round: int) -> GradientFunction:
-        left_out = ~sampled(keys, ranker.subsample, seed, round)
-        mask = left_out if by_document else left_out[queries.index]
-        return partial(hook.derivatives, bound, round=round, left_out=mask)
-
-    return hook, multipliers, sampled_derivatives
-
-
-def _rounds(
+def _judges(
     ranker: BoostedRanker,
-    trainer: Trainer,
-    derivatives: Callable[[int], GradientFunction],
-    judges: Judges,
-    hook: GradientHook,
-    saved: Checkpoint,
-    callbacks: Sequence[Callback],
-) -> History:
-    """Train the rounds that a checkpoint leaves, or all."""
-    hook.sigma_of_round = saved.sigmas
-    if callbacks:
-        hook.watch = partial(setattr, hook, "gradients")
-    return run_rounds(
-        trainer,
-        lambda round: trainer.step(derivatives(round)),
-        ranker.n_estimators,
-        judges,
-        hook,
-        saved.history,
-        callbacks=callbacks,
-        keep=partial(saved.keep, trainer),
-        progress=ranker._shows,
-    )
+    rate: float,
+    train: Documents,
+    valid: Sequence[Documents],
+    schema: Schema,
+    history: History,
+) -> Judges:
+    stopping = stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate)
+    training = "train" in history.results if history.done else ranker._shows
+    return judges_of(ranker, train, valid, schema, stopping, training=training)
+
+
+def _trainer_of(
+    ranker: BoostedRanker,
+    settings: TreeSettings,
+    schema: Schema,
+    documents: Sequence[Documents],
+    positions: PositionReport | None,
+    state: State | None,
+) -> Trainer | DebiasedTrainer:
+    trainer = BOOSTERS[ranker.booster].trainer(documents, schema, settings, state)
+    train = documents[0]
+    if positions is None or train.position is None:
+        return trainer
+    trust = np.where(ranker.position_model == "free", 1.0, positions.identified)
+    return DebiasedTrainer(trainer, train.position, trust, settings.learning_rate, state)
 
 
 def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) -> None:
@@ -211,7 +189,7 @@ def _scores_in_folds(
         rest, judged = train.take_queries(~mask), train.take_queries(mask)
         with found_in("baseline, in a fold of the training queries: "), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the whole fit says, too
-            fitted = as_part(partial(grow, ranker, settings, schema, rest, [], Checkpoint()))
+            fitted = as_part(partial(grow, ranker, settings, schema, rest))
             models = [fitted.model]
             if is_start_name(ranker.init) and fitted.init is not None:
                 models.append(fitted.init._fitted.model)
@@ -248,7 +226,7 @@ def with_scores(documents: Documents, predicted: Vector) -> Documents:
 
 
 def _started(
-    ranker: BoostedRanker, schema: Schema, documents: Sequence[Documents]
+    ranker: BoostedRanker, schema: Schema, seed: int, documents: Sequence[Documents]
 ) -> tuple[BaseRanker[Any] | None, Sequence[Documents]]:
     """Return the model that a ranker boosts from, if any, and documents with its scores."""
     init: Any = ranker.init
@@ -270,9 +248,8 @@ def _started(
         baseline=None,
         verbose=0,
     )
-    fitted = as_part(
-        lambda: grow(start, tree_settings(start), schema, documents[0], [], Checkpoint())
-    )
+    settings = tree_settings(start, seed=seed)
+    fitted = as_part(partial(grow, start, settings, schema, documents[0]))
     start._publish(fitted)
     threads = usable_threads(ranker.n_jobs)
     scores = [fitted.model.predict(part.X, threads) for part in documents]
@@ -317,7 +294,8 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     train = with_features(goes_on, fitted.schema, table, 0)
     refuse_zero_weights(train)
     goes_on.init = ranker  # whose schedule goes on
-    _, multipliers, derivatives = gradients_of(goes_on, train, settings.seed)
+    objective, multipliers = own_multipliers(get_objective(goes_on.objective))
+    gradients = Gradients(goes_on, objective, train, settings.seed)
     booster = BOOSTERS[fitted.booster]
     params = booster.params(settings, fitted.schema)
     obstacles = [*options_in_use(booster.options.of_leaves, params), *map(repr, multipliers)]
@@ -333,7 +311,7 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
         scores: Any = sum(map(np.take, values, leaves), start=0.0 if start is None else start)
         for number, (places, old) in enumerate(zip(leaves, values, strict=True)):
             if number % max(1, round(TOGETHER / rate)) == 0:
-                gradient, curvature = derivatives(number)(scores)
+                gradient, curvature, _ = gradients.at(scores, number, gradients.staged.plan)
             slope, width = (np.bincount(places, part, len(old)) for part in (gradient, curvature))
             step = -rate * slope / np.where(width > 0, width + goes_on.reg_lambda, 1.0)
             scores = scores + step[places]

@@ -15,7 +15,7 @@ from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.runtime import usable_threads
 from gbrank.data.queries import Queries
-from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
+from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose, draw_seed
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.rounds import check_patience
 from gbrank.schedules import Sigma
@@ -79,10 +79,13 @@ def is_start_name(init: object) -> bool:
     return init is None or (isinstance(init, str) and init in ("regression", "zero"))
 
 
-def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSettings:
+def tree_settings(
+    ranker: BoostedRanker, *, seed: int | None = None, resumable: bool = False
+) -> TreeSettings:
     """Check the parameters of a ranker, and return those of its trees.
 
     What follows from the size of the data, where it is not given, is replaced when this is known.
+    Without a seed, that of a fit is drawn.
     """
     params = checked_fields(ranker)
     random_thresholds = BOOSTERS[ranker.booster].random_thresholds
@@ -97,7 +100,7 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         colsample=params["colsample"] or 1.0,
         subsample=params["subsample"] if ranker.subsample_by == "document" else 1.0,
         extra_trees=random_thresholds and ranker.extra_trees is not False,
-        seed=all_gather(params["random_state"])[0],
+        seed=all_gather(draw_seed(ranker.random_state))[0] if seed is None else seed,
         n_jobs=usable_threads(params["n_jobs"]),
         params=params["booster_params"],
         early_stopping=ranker.early_stopping_rounds is not None,

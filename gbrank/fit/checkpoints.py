@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import State
+from gbrank.boosters.stages import Plan
 from gbrank.common.checks import check_number
 from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of
@@ -36,66 +37,66 @@ NOT_HASHED = ("init", "n_jobs", "verbose", "baseline")
 
 
 class Checkpoint:
-    """The checkpoint of one fit: what a folder holds of it, and what is written there; or none."""
+    """The checkpoint of a fit in a folder, which is made when the first one is written.
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None, every: int = 50) -> None:
-        self.file: Path | None = None
-        self.history, self.sigmas = History(), dict[int, float]()
-        self.state: State | None = None  # of the booster; None before the first round
-        if folder is None:
-            return
+    `hashes` are those of all that the model of the fit depends on.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], every: int, hashes: Mapping[str, str]
+    ) -> None:
         check_local(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
-        self.file = Path(folder) / FILE
-        self.hashes: Mapping[str, str] = {}  # of all that the model of this fit depends on
-        self._stored: Mapping[str, str] = {}  # those in the file
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in self.file.parent.glob(f".{FILE}.*.tmp"):  # of a fit killed while it wrote
-            leftover.unlink(missing_ok=True)
-        if self.file.exists():
-            self._read(self.file)
-        if len(set(all_gather(self.history.done))) > 1:  # workers were lost while writing
-            self.history, self.sigmas, self.state = History(), {}, None
+        self._file, self._hashes = Path(folder) / FILE, hashes
 
-    def expect(self, hashes: Mapping[str, str]) -> None:
-        """Refuse to go on from the checkpoint of a fit with other hashes."""
-        self.hashes = hashes
-        changed = {name for name, _ in self.hashes.items() ^ self._stored.items()}
-        if changed and self.state is not None:
-            raise ArgumentError(
-                "checkpoint",
-                f"must be of the same fit: in {self.file}, these were others: "
-                f"{', '.join(sorted(changed))}",
-                hint=" Pass what was passed then, choose another folder, or delete the file.",
-            )
+    def read(self) -> tuple[History | None, State | None]:
+        """Return the rounds of an earlier call of this fit, and the booster's state, if any."""
+        history, state = self._read() if self._file.exists() else (None, None)
+        done = 0 if history is None else history.done
+        if len(set(all_gather(done))) > 1:  # workers were lost while writing
+            return None, None
+        return history, state
 
-    def keep(self, trainer: Trainer, now: bool) -> None:
+    def write(self, history: History, trainer: Trainer, now: bool) -> None:
         """Write the fit after a round, if a checkpoint is due or asked for."""
-        if self.file is None or (not now and self.history.done % self._every):
+        if not now and history.done % self._every:
             return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in self._file.parent.glob(f".{FILE}.*.tmp"):  # of a fit killed while it wrote
+            leftover.unlink(missing_ok=True)
         state = trainer.state()
         description = {
-            "hashes": self.hashes,
-            "history": asdict(self.history),
-            "sigmas": list(self.sigmas.items()),
+            "rounds": history.done,
+            "hashes": self._hashes,
+            "history": asdict(history),
             "sizes": {name: len(content) for name, content in state.items()},
         }
         rest = b"\n".join([json.dumps(description).encode(), b"".join(state.values())])
-        replace_file(self.file, b"\n".join([_digest(rest), rest]))
+        replace_file(self._file, b"\n".join([_digest(rest), rest]))
 
-    def _read(self, file: Path) -> None:
-        digest, _, rest = file.read_bytes().partition(b"\n")
+    def _read(self) -> tuple[History | None, State | None]:
+        digest, _, rest = self._file.read_bytes().partition(b"\n")
         if digest != _digest(rest):
-            raise ArgumentError("checkpoint", f"is damaged: delete {file} to begin anew")
+            raise ArgumentError("checkpoint", f"is damaged: delete {self._file} to begin anew")
         head, _, body = rest.partition(b"\n")
         description = json.loads(head)
-        history = History(**description["history"])
-        if history.done == 0:
-            return
-        self.history, self._stored = history, description["hashes"]
-        self.sigmas = dict(description["sigmas"])
+        if description["rounds"] == 0:
+            return None, None
+        self._check_same_fit(description["hashes"])
+        fields = description["history"]
+        history = History(**{**fields, "plan": Plan(*fields["plan"])})
         content = BytesIO(body)
-        self.state = {name: content.read(size) for name, size in description["sizes"].items()}
+        return history, {name: content.read(size) for name, size in description["sizes"].items()}
+
+    def _check_same_fit(self, stored: Mapping[str, str]) -> None:
+        changed = {name for name, _ in self._hashes.items() ^ stored.items()}
+        if changed:
+            raise ArgumentError(
+                "checkpoint",
+                f"must be of the same fit: in {self._file}, these were others: "
+                f"{', '.join(sorted(changed))}",
+                hint=" Pass what was passed then, choose another folder, or delete the file.",
+            )
 
 
 def _digest(content: bytes) -> bytes:
@@ -109,9 +110,6 @@ def fit_hashes(
 
     A user's function is hashed by its code, without what it calls or reads from its module.
     """
-    if not isinstance(ranker.random_state, int):
-        demand = "must be an integer with a checkpoint, so that the same fit can be called again"
-        raise ArgumentError("random_state", demand, repr(ranker.random_state))
     params = ranker.get_params(deep=False) | checked_fields(ranker)
     words = is_start_name(ranker.init)  # else there are its scores
     values: dict[str, list[Any]] = {

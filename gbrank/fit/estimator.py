@@ -56,6 +56,7 @@ else:
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
 
+LARGEST_SEED = 2**31 - 1
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested by metadata routing
 
 
@@ -333,12 +334,21 @@ class _Shown:
         return self._text
 
 
-def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> int:
-    """Return the seed that a random state stands for; an integer stands for itself."""
+def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> Any:
+    """Check a random state, without drawing from it."""
     if isinstance(state, int | np.integer):
-        return int(check_number(state, name, 0, 2**31 - 1, integer=True))
+        return check_number(state, name, 0, LARGEST_SEED, integer=True)
     with found_in(f"{name}: "):
-        return int(check_random_state(state).randint(2**31 - 1))
+        check_random_state(state)
+    return state
+
+
+def draw_seed(state: int | np.random.RandomState | None) -> int:
+    """Draw the seed of a fit; an integer stands for itself."""
+    checked = check_seed(state)
+    return (
+        checked if isinstance(checked, int) else check_random_state(checked).randint(LARGEST_SEED)
+    )
 
 
 def check_verbose(verbose: object, name: str = "verbose") -> bool:

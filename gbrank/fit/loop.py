@@ -6,18 +6,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.boosters.interface import Steps
+from gbrank.boosters.interface import RoundRecord, Steps
+from gbrank.boosters.stages import Plan
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.errors import ArgumentError, found_in, warn_user
 from gbrank.common.progress import Bar
-from gbrank.common.runtime import interrupts_held
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows
 from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
-from gbrank.fit.rounds import Callback, History, Round, Stopping, call_all
+from gbrank.fit.rounds import Callback, History, Stopping, call_all
 from gbrank.measures.measure import BoundMeasure, bind_to_rows
 
 NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
@@ -32,110 +31,85 @@ class Judges:
     place: int = 0  # of the validation set that decides
     stopping: Stopping | None = None
 
-    def record(self, history: History, trainer: Steps) -> dict[str, str]:
-        """Measure a round that was trained, and note the best; return texts for the bar."""
-        shown: dict[str, str] = {}
-        scores = [trainer.train_scores()] if "train" in self.measures else []
+    def values(self, training: Steps) -> dict[str, dict[str, float]]:
+        """Return the measures of each set, by the current scores."""
+        scores = [training.train_scores()] if "train" in self.measures else []
         if self.decisive in self.measures:
-            scores += trainer.valid_scores()
-        for (name, measures), current in zip(self.measures.items(), scores, strict=True):
-            values = {str(item.measure): item.mean(current) for item in measures}
-            for measure, value in values.items():
-                history.results.setdefault(name, {}).setdefault(measure, []).append(value)
-            measure, value = next(iter(values.items()))
-            shown[f"{name} {measure}"] = f"{value:.4f}"
-        with interrupts_held():
-            history.done += 1
-            if self.decisive in self.measures:
-                history.note_best(self.decisive, self.stopping)
-        return shown
+            scores += training.valid_scores()
+        return {
+            name: {str(measure.measure): measure.mean(current) for measure in measures}
+            for (name, measures), current in zip(self.measures.items(), scores, strict=True)
+        }
 
     @property
     def decisive(self) -> str:
         """The validation set that decides, if there is one."""
         return f"valid_{self.place}"
 
-    def kept_rounds(self, history: History) -> int:
-        """Return how many rounds the model would have if the fit ended now."""
-        return history.best_round if self.decisive in self.measures else history.done
-
-    def out_of_patience(self, history: History, begin: int) -> bool:
-        """Return whether too many rounds, from `begin` on, have passed without a new best one."""
-        rounds = history.done - max(history.best_round, begin)
-        return self.stopping is not None and rounds >= self.stopping.patience
-
-
-class Stages(Protocol):
-    """The objectives of a fit, one after another, and the sigma of each round."""
-
-    sigma_of_round: dict[int, float]
-    gradients: RoundGradients | None  # of the last round, for callbacks
-
     @property
-    def begin(self) -> int:
-        """The round in which the objective itself begins."""
+    def patience(self) -> int | None:
+        """How many rounds without a better one end the fit."""
+        return None if self.stopping is None else self.stopping.patience
 
-    def end_start(self, round: int) -> int:
-        """Begin the objective itself in a round; return how many rounds there will be."""
+
+class Training(Steps, Protocol):
+    """A model that the loop trains."""
+
+    def step(self, round: int, plan: Plan) -> RoundRecord:
+        """Train a round."""
 
 
 def run_rounds(
-    trainer: Steps,
-    step: Callable[[int], None],
-    rounds: int,
+    training: Training,
     judges: Judges,
-    stages: Stages,
     history: History,
     *,
     callbacks: Sequence[Callback] = (),
     keep: Callable[[bool], object] = bool,
     progress: bool = False,
-) -> History:
-    """Boost until the last round, a callback or Ctrl-C, or until validation stops improving.
+) -> None:
+    """Train until the last round, a callback or Ctrl-C, or until validation stops improving.
 
-    If validation stops improving in the start stage, the objective itself begins. `step` trains a
-    round, and `keep` writes a checkpoint.
+    If validation stops improving in the start stage, the objective itself begins. `keep` writes a
+    checkpoint.
     """
-    if history.start_ended:
-        rounds = stages.end_start(history.start_ended)
 
     def finished() -> bool:
-        over = history.ended or history.done >= rounds
-        return over or judges.out_of_patience(history, stages.begin)
+        over = history.ended or history.done >= history.plan.end
+        return over or history.plan.out_of_patience(
+            history.done, history.best_round, judges.patience
+        )
 
-    def last_round() -> Round:
-        round, best = history.done - 1, judges.kept_rounds(history)
-        seen = stages.sigma_of_round[round], history.results, best, stages.gradients
-        return Round(round, rounds, *seen)
-
-    bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
+    bar = Bar(total=history.plan.end, initial=history.done, disable=not progress, unit="round")
     keep(True)
     try:
         if history.done:  # of a checkpoint: a callback may end the fit there again
-            history.ended = call_all(callbacks, last_round())
+            history.ended = call_all(callbacks, history.last_round())
         while not finished():
-            step(history.done)
-            shown = {"sigma": f"{stages.sigma_of_round[history.done]:.3g}"}
-            shown |= judges.record(history, trainer)
-            if history.done < stages.begin and judges.out_of_patience(history, 0):
-                history.start_ended = history.done
-                bar.total = rounds = stages.end_start(history.done)
-            bar.set_postfix(shown, refresh=False)
+            record = training.step(history.done, history.plan)
+            values = judges.values(training)
+            history.add(record.sigma, values, judges.decisive, judges.stopping)
+            bar.total = history.plan.end
+            bar.set_postfix(_shown(record.sigma, values), refresh=False)
             bar.update()
-            history.ended = call_all(callbacks, last_round())
+            history.ended = call_all(callbacks, history.last_round(record.gradients))
             keep(finished())
     except KeyboardInterrupt:
         if history.done == 0 or is_part():
             raise
-        for curves in history.results.values():
-            for curve in curves.values():
-                del curve[history.done :]  # of a round that was not finished
-        done = f"Fit interrupted after {history.done} of {rounds} rounds"
-        warn_user(f"{done}: the model keeps {judges.kept_rounds(history)}.", FitInterrupted)
+        done = f"Fit interrupted after {history.done} of {history.plan.end} rounds"
+        warn_user(f"{done}: the model keeps {history.best_round}.", FitInterrupted)
     finally:
         bar.close()
-    history.best_round = judges.kept_rounds(history)
-    return history
+
+
+def _shown(sigma: float, values: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """Return what the bar shows: sigma, and the first measure of each set."""
+    shown = {"sigma": f"{sigma:.3g}"}
+    for name, measures in values.items():
+        measure, value = next(iter(measures.items()))
+        shown[f"{name} {measure}"] = f"{value:.4f}"
+    return shown
 
 
 def judges_of(
@@ -179,7 +153,8 @@ def judges_of(
 def same_data(a: Documents, b: Documents) -> bool:
     """Return whether two sets have equal documents, labels and sizes of queries, in any order."""
     sizes = [(len(part.y), part.queries.n_queries) for part in (a, b)]
-    if len({*map(tuple, all_sum(np.array(sizes)).tolist())}) == 2:
+    size_of_a, size_of_b = all_sum(np.array(sizes))
+    if not np.array_equal(size_of_a, size_of_b):
         return False
     sums = []
     for part in (a, b):

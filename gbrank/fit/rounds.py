@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
+from gbrank.boosters.stages import Plan
 from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
-from gbrank.common.runtime import import_optional
+from gbrank.common.runtime import import_optional, interrupts_held
 from gbrank.common.table import Table, Tabular
 from gbrank.fit.known_elsewhere import refuse_theirs
 
@@ -145,28 +146,64 @@ def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stoppin
 class History:
     """The rounds of a fit so far."""
 
+    plan: Plan
     results: Results = field(default_factory=dict)
-    best_round: int = 0  # how many rounds to keep; at the end of a fit without validation data, all
-    best_value: float = math.nan  # the first measure after them; NaN without validation data
-    done: int = 0  # how many rounds have been trained
-    start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
+    sigmas: list[float] = field(default_factory=list)  # one a round
+    best_round: int = 0  # how many rounds to keep: without validation data, all
     ended: bool = False  # whether a callback ended the fit
 
-    def note_best(self, name: str, stopping: Stopping | None) -> None:
-        """Note the round to keep, by one set: the best or, without early stopping, the last."""
-        curve = next(iter(self.results[name].values()))
-        best = self.best_round
-        if stopping and best and not stopping.mean(curve, self.done) > stopping.mean(curve, best):
-            return
-        self.best_round, self.best_value = self.done, curve[-1]
+    @property
+    def done(self) -> int:
+        """How many rounds have been trained."""
+        return len(self.sigmas)
 
-    def published(self, sigmas: dict[int, float]) -> dict[str, Any]:
+    @interrupts_held()
+    def add(
+        self,
+        sigma: float,
+        values: Mapping[str, Mapping[str, float]],
+        decisive: str,
+        stopping: Stopping | None,
+    ) -> None:
+        """Add a round that was trained; the decisive set says which round to keep."""
+        self.sigmas.append(sigma)
+        for name, measures in values.items():
+            for measure, value in measures.items():
+                self.results.setdefault(name, {}).setdefault(measure, []).append(value)
+        if stopping is None or self._improved(decisive, stopping):
+            self.best_round = self.done
+        patience = None if stopping is None else stopping.patience
+        self.plan = self.plan.without_patience(self.done, self.best_round, patience)
+
+    def _improved(self, decisive: str, stopping: Stopping) -> bool:
+        """Return whether the last round is better than the best one before it."""
+        curve = self._curve(decisive)
+        before = self.best_round
+        return not before or stopping.mean(curve, self.done) > stopping.mean(curve, before)
+
+    def _curve(self, name: str) -> list[float]:
+        """Return the values of the first measure on a set."""
+        return next(iter(self.results[name].values()))
+
+    def last_round(self, gradients: RoundGradients | None = None) -> Round:
+        """Return what callbacks see of the last round."""
+        return Round(
+            number=self.done - 1,
+            rounds=self.plan.end,
+            sigma=self.sigmas[-1],
+            curves=self.results,
+            best=self.best_round,
+            gradients=gradients,
+        )
+
+    def published(self, decisive: str) -> dict[str, Any]:
         """Return the fields of `FittedRounds`."""
+        judged = decisive in self.results
         return {
             "best_iteration": self.best_round,
-            "best_score": self.best_value,
+            "best_score": self._curve(decisive)[self.best_round - 1] if judged else math.nan,
             "evals_result": EvalsResult(self.results),
-            "sigmas": np.array([sigmas[round] for round in sorted(sigmas) if round < self.done]),
+            "sigmas": np.array(self.sigmas),
         }
 
 

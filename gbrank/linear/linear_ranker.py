@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.boosters.stages import Plan
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
@@ -23,7 +24,7 @@ from gbrank.fit.arguments import (
     training_queries,
     validation_documents,
 )
-from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
+from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose, draw_seed
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_equal_rows
@@ -260,6 +261,7 @@ class LinearRanker(LinearModel[FittedSteps]):
     ) -> FittedSteps:
         """Train the weights, and return all that the fit makes."""
         params = checked_fields(self)
+        params["seed"] = draw_seed(self.random_state)
         objective, schedule, n_steps = self._settings()
         watched = {"callbacks": check_callbacks(callbacks), "progress": params["verbose"]}
         schema = learn_numbers(train.X)
@@ -277,13 +279,14 @@ class LinearRanker(LinearModel[FittedSteps]):
         move = solvers.SOLVERS[self.solver](objective, rows, center, n_steps, params)
         unit = objective.facts.sigma_unit
         descent = solvers.Descent(move, rows, judged, [start], schedule, unit, n_steps)
-        history = run_rounds(descent, descent.step, n_steps, judges, descent, History(), **watched)
+        history = History(Plan(begin=0, end=n_steps))
+        run_rounds(descent, judges, history, **watched)
         return FittedSteps(
             schema=schema,
             coef=descent.coefs[history.best_round],
             init_coef=start,
             by_query=self.by_query,
-            **history.published(descent.sigma_of_round),
+            **history.published(judges.decisive),
         )
 
     def _settings(self) -> tuple[Objective, Curve, int]:

@@ -2,21 +2,22 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
-from gbrank.boosters.gradient_watch import RoundGradients
+from gbrank.boosters.interface import RoundRecord
+from gbrank.boosters.stages import Plan
 from gbrank.common.checks import quoted
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.spread import unit_width
-from gbrank.measures.measure import query_weights
+from gbrank.measures.measure import mean_weights
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Curve, sigma_at, unit_of
@@ -49,9 +50,10 @@ def linear_loss(
     objective: Objective, rows: Documents, center: Vector, reg_lambda: float, n_jobs: int | None
 ) -> Loss:
     """Return the mean over queries of the loss of scores X·w, plus λ ‖w − w0‖², with its slope."""
-    weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
+    weights = mean_weights(rows.queries, rows.sample_weight, rows.query_weight)
     total = rows.queries.n_queries if weights is None else weights.sum()
-    bound = objective.bind(rows.y, rows.queries, query_weight=weights, n_jobs=n_jobs)
+    by_query = replace(rows, sample_weight=None, query_weight=weights)
+    bound = objective.bind_documents(by_query, n_jobs=n_jobs)
 
     def loss(coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
         scores, offset = rows.X @ coef, coef - center
@@ -86,15 +88,16 @@ def stochastic_gradient(
     objective: Objective, rows: Documents, center: Vector, n_steps: int, params: dict[str, Any]
 ) -> Move:
     """Return a move that goes once through the shuffled queries, with a gradient step for each."""
-    parts = [
-        (part, objective.bind(part.y, part.queries, n_jobs=1, rounds=n_steps))
-        for part in rows.each_query()
+    unweighted = replace(rows, sample_weight=None, query_weight=None)
+    bound = [
+        objective.bind_documents(part, n_jobs=1, rounds=n_steps) for part in unweighted.each_query()
     ]
+    parts = list(zip(rows.each_query(), bound, strict=True))
     keys = query_keys(rows.queries.ids)
     mean = 1.0 if rows.weights is None else rows.weights.mean()
 
     def move(coef: Vector, sigma: float, round: int) -> Vector:
-        for query in np.argsort(query_noise(keys, params["random_state"], round)):
+        for query in np.argsort(query_noise(keys, params["seed"], round)):
             part, bound = parts[query]
             gradient, _ = bound.gradients(part.X @ coef, sigma, round)
             if part.weights is not None:
@@ -120,21 +123,14 @@ class Descent:
     schedule: Curve
     sigma_unit: str
     n_steps: int
-    sigma_of_round: dict[int, float] = field(default_factory=dict)
-    gradients: RoundGradients | None = None  # which callbacks of trees see
-    begin: int = 0  # the step in which the objective itself begins: there is no other
 
-    def step(self, round: int) -> None:
+    def step(self, round: int, plan: Plan) -> RoundRecord:
         """Take a step from the last weights."""
         sigma = sigma_at(self.schedule, round, self.n_steps)
         if unit_of(self.schedule) == "spread":
             sigma *= unit_width(self.train_scores(), self.rows.queries, self.sigma_unit)
-        self.sigma_of_round[round] = sigma
         self.coefs.append(self.move(self.coefs[-1], sigma, round))
-
-    def end_start(self, round: int) -> int:
-        """Return how many steps there will be."""
-        return self.n_steps
+        return RoundRecord(sigma)
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows."""

@@ -488,10 +488,17 @@ def query_weights(
     per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
     per_query = queries.in_order(query_weight)
     weights = check_weights(per_query, "query_weight", queries.n_queries, "query")
-    if per_document is not None:
-        means = reduce_queries(np.add, per_document, queries) / queries.sizes
-        weights = means if weights is None else means * weights
-    return weights
+    return mean_weights(queries, per_document, weights)
+
+
+def mean_weights(
+    queries: Queries, per_document: Vector | None, per_query: Vector | None
+) -> Vector | None:
+    """Return one weight per query, of weights that have been checked."""
+    if per_document is None:
+        return per_query
+    means = reduce_queries(np.add, per_document, queries) / queries.sizes
+    return means if per_query is None else means * per_query
 
 
 def bind_to_rows(measure: Measure, documents: Documents, n_jobs: int | None = None) -> BoundMeasure:
@@ -503,7 +510,7 @@ def bind_to_rows(measure: Measure, documents: Documents, n_jobs: int | None = No
         unlabelled.bind(labelled.y, labelled.queries, n_jobs, labelled.X),
         measure=measure,
         n_queries=documents.queries.n_queries,
-        weights=query_weights(labelled.queries, labelled.sample_weight, labelled.query_weight),
+        weights=mean_weights(labelled.queries, labelled.sample_weight, labelled.query_weight),
         rows=rows,
         queries=queries,
     )

@@ -11,20 +11,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import (
-    check_finite,
-    check_labels,
-    check_number,
-    check_vector,
-    check_weights,
-)
+from gbrank.common.checks import check_finite, check_number, check_vector
 from gbrank.common.collective import all_any
 from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
 from gbrank.common.registry import notes
 from gbrank.common.values import Vector
-from gbrank.data.documents import check_labels_by_name, document_weights
+from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sums import order_free_mean
 from gbrank.engine.compiling import Function
@@ -230,17 +224,19 @@ class Objective(ABC):
         >>> gradient.tolist(), curvature.tolist()
         ([-0.5, 0.5], [0.25, 0.25])
         """
-        checked = check_labels(y, "y", queries.n_documents)
-        documents = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
-        per_query = check_weights(
-            queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
-        )
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
+        documents = Documents.checked(None, y, queries, **weights, labels=labels)
         check_number(rounds, "rounds", 1, integer=True, optional=True)
-        others = check_labels_by_name(labels, queries.n_documents)
-        runner = self.runner(Binding(checked, queries, n_jobs, rounds, others))
-        weights = document_weights(queries, documents, per_query)
-        weights = np.empty(0) if weights is None else weights
-        return BoundObjective(self, queries, runner, weights, per_query)
+        return self.bind_documents(documents, n_jobs=n_jobs, rounds=rounds)
+
+    def bind_documents(
+        self, documents: Documents, *, n_jobs: int | None = None, rounds: int | None = None
+    ) -> BoundObjective:
+        """Attach labels and weights that have been checked."""
+        queries = documents.queries
+        binding = Binding(documents.y, queries, n_jobs, rounds, documents.labels)
+        weights = np.empty(0) if documents.weights is None else documents.weights
+        return BoundObjective(self, queries, self.runner(binding), weights, documents.query_weight)
 
 
 @dataclass(frozen=True, eq=False)

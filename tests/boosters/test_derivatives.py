@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import reference
 from cases import loop
 from gbrank import Queries
-from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.staged_objective import StagedObjective
+from gbrank.data.documents import Documents
 from gbrank.data.sums import order_free_mean, round_to_exact_sums
 
 Vector = NDArray[np.float64]
@@ -21,8 +22,9 @@ Vector = NDArray[np.float64]
 
 def derivatives(objective: Any, data: reference.Data, scores: Vector, sigma: float = 1.0) -> Any:
     """Return what a hook returns."""
-    hook = GradientHook(objective, sigma)
-    return hook.derivatives(hook.bind(data.y, Queries.from_qid(data.qid)), scores, None)
+    hook = StagedObjective(objective, sigma)
+    bound = hook.bind(Documents.checked(None, data.y, Queries.from_qid(data.qid)))
+    return hook.derivatives(bound, scores, None)[:2]
 
 
 @pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg"])
@@ -82,8 +84,8 @@ def test_remains_of_underflow(scale: float, kept: bool) -> None:
         return 0.0, scale * (1 + labels), np.ones_like(scores)
 
     data = reference.Data(11)
-    hook = GradientHook(tiny)
-    bound = hook.bind(data.y, Queries.from_qid(data.qid))
+    hook = StagedObjective(tiny)
+    bound = hook.bind(Documents.checked(None, data.y, Queries.from_qid(data.qid)))
     assert hook.derivatives(bound, data.scores, 1)[0].any() == kept
 
 

@@ -70,7 +70,7 @@ def test_lightgbm_stops_as_the_ranker_does(name: str) -> None:
         assert fobj.sigmas.tolist() == ranker.sigmas_.tolist()
         assert_array_equal(booster.predict(X), ranker.predict(X))
     if name != "ranknet":
-        assert PATIENCE < fobj.begin < ROUNDS // 2  # it ended the start
+        assert PATIENCE < fobj.current_plan.begin < ROUNDS // 2  # it ended the start
 
 
 @pytest.mark.parametrize("name", ANNEALED)
@@ -80,13 +80,13 @@ def test_xgboost_stops_by_stages(name: str, capsys: pytest.CaptureFixture[str]) 
     by_xgboost(alone, callbacks=[alone.early_stopping(PATIENCE)])
     obj = xgboost_obj(name, rounds=ROUNDS)
     booster = by_xgboost(obj, callbacks=[obj.early_stopping(PATIENCE)])
-    assert obj.begin == len(alone.sigmas) < ROUNDS // 2
-    assert obj.begin + PATIENCE <= len(obj.sigmas) <= 2 * obj.begin
+    assert obj.current_plan.begin == len(alone.sigmas) < ROUNDS // 2
+    assert obj.current_plan.begin + PATIENCE <= len(obj.sigmas) <= 2 * obj.current_plan.begin
     assert booster.num_boosted_rounds() == booster.best_iteration + 1
     said = capsys.readouterr().out.splitlines()[-1]
     kept = booster.num_boosted_rounds()
     assert said.startswith(f"The model keeps {kept} of {len(obj.sigmas)} rounds: ")
-    assert said.endswith(f"{max(0, kept - obj.begin)} of {name}.")
+    assert said.endswith(f"{max(0, kept - obj.current_plan.begin)} of {name}.")
 
 
 def test_a_model_of_the_start_alone_is_warned_of() -> None:
@@ -94,7 +94,7 @@ def test_a_model_of_the_start_alone_is_warned_of() -> None:
     fobj = lightgbm_fobj("approx:ndcg", rounds=ROUNDS)
     callback = fobj.early_stopping(PATIENCE, verbose=False)
     booster, said = messages(lambda: by_lightgbm(fobj, callback))
-    kept, begin = booster.best_iteration, fobj.begin
+    kept, begin = booster.best_iteration, fobj.current_plan.begin
     assert kept <= begin
     (message,) = said
     assert message.startswith(f"the model keeps {kept} of {len(fobj.sigmas)} rounds, all of them")
@@ -116,15 +116,15 @@ def test_cross_validation_stops_by_stages() -> None:
         feval=lightgbm_feval("ndcg@10"), callbacks=[fobj.early_stopping(PATIENCE)],
     )  # fmt: skip
     curve = history["valid ndcg@10-mean"]
-    assert PATIENCE < fobj.begin < ROUNDS // 2
-    assert len(curve) == 1 + np.argmax(curve) <= len(fobj.sigmas) <= 2 * fobj.begin
+    assert PATIENCE < fobj.current_plan.begin < ROUNDS // 2
+    assert len(curve) == 1 + np.argmax(curve) <= len(fobj.sigmas) <= 2 * fobj.current_plan.begin
     obj = xgboost_obj("approx:ndcg", rounds=ROUNDS)
     xgb.cv(
         {"base_score": 0, "eta": 0.2, "nthread": 1, "disable_default_eval_metric": True},
         xgb.DMatrix(X, Y, qid=QID), ROUNDS, nfold=3, obj=obj, callbacks=[obj.early_stopping(8)],
         custom_metric=xgboost_feval("ndcg@10"), as_pandas=False,
     )  # fmt: skip
-    assert PATIENCE < obj.begin < ROUNDS // 2
+    assert PATIENCE < obj.current_plan.begin < ROUNDS // 2
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
-from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.staged_objective import StagedObjective
+from gbrank.data.documents import Documents
 from gbrank.schedules import constant
 from plain_trees import lightgbm_valid
 from training_kits import (
@@ -150,16 +151,16 @@ def test_arrays_that_change_in_place(changed: str) -> None:
 
 def test_documents_that_are_left_out_count_for_nothing() -> None:
     """The mean curvature of 1 is that of the others, so that leaves count documents."""
-    hook = GradientHook("lambdarank")
+    hook = StagedObjective("lambdarank")
     queries = Queries.from_sizes(SIZES)
-    bound = hook.bind(Y, queries)
+    bound = hook.bind(Documents.checked(None, Y, queries))
     left_out = QID % 4 != 0
-    gradient, curvature = hook.derivatives(bound, SCORES, 0, left_out)
+    gradient, curvature, _ = hook.derivatives(bound, SCORES, 0, left_out=left_out)
     assert curvature[~left_out].mean() == pytest.approx(1, rel=1e-9)
     assert not gradient[left_out].any()
     assert curvature[left_out].max() < 1e-37
     kept = np.flatnonzero(~left_out)
-    alone = hook.bind(Y[kept], Queries.from_qid(QID[kept]))
+    alone = hook.bind(Documents.checked(None, Y[kept], Queries.from_qid(QID[kept])))
     # But for what gradients are rounded to, which depends on their number.
     expected = hook.derivatives(alone, SCORES[kept], 0)[0]
     assert_allclose(gradient[kept], expected, rtol=0, atol=1e-12 * np.abs(expected).max())

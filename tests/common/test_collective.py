@@ -1,5 +1,6 @@
 """What workers tell each other: on several of them, the numbers of one."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import NDCG, GBRanker, Queries, make_cubic
-from gbrank.boosters.gradient_hook import LARGEST_SUM, GradientHook
+from gbrank.boosters.staged_objective import LARGEST_SUM, StagedObjective
 from gbrank.common.collective import all_any, all_gather, all_max, all_sum, n_workers
+from gbrank.data.documents import Documents
 from gbrank.data.sampling import nth_smallest
 from gbrank.data.schema import Schema
 from gbrank.data.spread import spread_within_queries
@@ -39,13 +41,14 @@ def test_together() -> None:
 def test_checkpoints_of_different_rounds(tmp_path: Path) -> None:
     """A worker was lost while it wrote: all begin anew. Otherwise all go on."""
 
-    def checkpoint(folder: str) -> Checkpoint:
-        return Checkpoint(tmp_path / folder, 2)
+    def rounds(folder: str) -> int | None:
+        content = (tmp_path / "0" / "checkpoint.gbrank").read_bytes().split(b"\n")[1]
+        history, _ = Checkpoint(tmp_path / folder, 2, json.loads(content)["hashes"]).read()
+        return None if history is None else history.done
 
     GBRanker(n_estimators=4, random_state=0).fit(X, Y, qid=QID, checkpoint=tmp_path / "0")
-    anew = on_workers(lambda rank: checkpoint(str(rank)).state is None, 2)
-    assert anew == [True, True]
-    assert None not in on_workers(lambda rank: checkpoint("0").state, 2)
+    assert on_workers(lambda rank: rounds(str(rank)), 2) == [None, None]
+    assert on_workers(lambda rank: rounds("0"), 2) == [4, 4]
 
 
 def fails(rank: int, error: Exception) -> int:
@@ -166,9 +169,10 @@ def test_gradients_to_the_last_bit(objective: str, sigma: str | None) -> None:
     weight = np.random.default_rng(2).uniform(0.5, 2, len(Y))
 
     def derivatives(rows: Any) -> Any:
-        hook = GradientHook(objective, sigma, rounds=10, n_jobs=1)
-        bound = hook.bind(Y[rows], Queries.from_qid(QID[rows]), sample_weight=weight[rows])
-        return np.array(hook.derivatives(bound, SCORES[rows], 7))
+        hook = StagedObjective(objective, sigma, rounds=10, n_jobs=1)
+        queries = Queries.from_qid(QID[rows])
+        part = Documents.checked(None, Y[rows], queries, sample_weight=weight[rows])
+        return np.array(hook.derivatives(hook.bind(part), SCORES[rows], 7)[:2])
 
     expected = derivatives(np.arange(len(Y)))
     found = np.empty_like(expected)
@@ -180,9 +184,9 @@ def test_gradients_to_the_last_bit(objective: str, sigma: str | None) -> None:
 
 def test_a_worker_without_a_gradient_is_no_error() -> None:
     def derivatives(rank: int) -> Any:
-        hook = GradientHook("lambdarank")
-        bound = hook.bind([[1, 0], [1, 1]][rank], Queries.from_sizes([2]))
-        return hook.derivatives(bound, np.zeros(2), 0)
+        hook = StagedObjective("lambdarank")
+        bound = hook.bind(Documents.checked(None, [[1, 0], [1, 1]][rank], Queries.from_sizes([2])))
+        return hook.derivatives(bound, np.zeros(2), 0)[:2]
 
     assert [bool(gradient.any()) for gradient, _ in on_workers(derivatives, 2)] == [True, False]
 
@@ -195,9 +199,9 @@ def test_gradients_that_are_too_large_together() -> None:
         return 0.0, np.full(len(labels), size), np.ones(len(labels))
 
     def derivatives(rank: int) -> Any:
-        hook = GradientHook(large)
-        bound = hook.bind([1, 0], Queries.from_sizes([2]))
-        return hook.derivatives(bound, np.zeros(2), 0)
+        hook = StagedObjective(large)
+        bound = hook.bind(Documents.checked(None, [1, 0], Queries.from_sizes([2])))
+        return hook.derivatives(bound, np.zeros(2), 0)[:2]
 
     (alone,) = on_workers(derivatives, 1)
     assert len(alone) == 2

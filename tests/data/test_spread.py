@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, LambdaRank, Queries, SmoothRank, make_cubic
-from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.staged_objective import StagedObjective
+from gbrank.data.documents import Documents
 from gbrank.data.spread import spread_within_queries
 from gbrank.schedules import constant, geometric
 
@@ -56,19 +57,19 @@ def test_spread_of_the_smallest_scores(values: Any) -> None:
 @pytest.mark.parametrize(("objective", "power"), [(LambdaRank(), 1), (SmoothRank(), 2)])
 def test_sigma_follows_the_scores(objective: Any, power: int) -> None:
     """Scores ten times as wide get a width ten times as large, in the objective's own unit."""
-    hook = GradientHook(objective, geometric(1, 0.25, unit="spread"), start=False, rounds=3)
-    bound = hook.bind([1, 0, 2, 0, 1, 0, 0], QUERIES)
+    hook = StagedObjective(objective, geometric(1, 0.25, unit="spread"), start=False, rounds=3)
+    bound = hook.bind(Documents.checked(None, [1, 0, 2, 0, 1, 0, 0], QUERIES))
     values = np.array([0.1, 0.5, -0.3, 1.0, 0.2, 0.9, 0.4])
-    first = hook.derivatives(bound, values, 1)
+    *first, record = hook.derivatives(bound, values, 1)
     spread = by_hand(values)
-    assert hook.sigmas[1] == pytest.approx(0.5 * spread**power)
-    second = hook.derivatives(bound, 8 * values, 1)
-    assert hook.sigmas[1] == pytest.approx(0.5 * (8 * spread) ** power)
+    assert record.sigma == pytest.approx(0.5 * spread**power)
+    *second, wider = hook.derivatives(bound, 8 * values, 1)
+    assert wider.sigma == pytest.approx(0.5 * (8 * spread) ** power)
     steps = [gradient / curvature for gradient, curvature in (first, second)]
     assert_allclose(steps[1], 8 * steps[0], rtol=1e-12)
     if power == 1:
-        hook.derivatives(bound, np.zeros(7), 2)
-        assert hook.sigmas[2] == 0.25
+        *_, record = hook.derivatives(bound, np.zeros(7), 2)
+        assert record.sigma == 0.25
 
 
 def test_recorded_by_the_ranker() -> None:
@@ -94,10 +95,11 @@ def test_steps_grow_with_the_queries(objective: str, power: int) -> None:
     for n in (1, 50, 400):
         queries = Queries.from_sizes([3] * n)
         labels, values = np.tile([1, 0, 2], n), np.tile([0.1, 0.5, -0.3], n)
-        relative = GradientHook(objective, constant(0.2**power, unit="spread"), start=False)
-        longer, curvature = relative.derivatives(relative.bind(labels, queries), values, 0)
-        absolute = GradientHook(objective, relative.sigmas[0], start=False)
-        plain, same = absolute.derivatives(absolute.bind(labels, queries), values, 0)
+        relative = StagedObjective(objective, constant(0.2**power, unit="spread"), start=False)
+        bound = relative.bind(Documents.checked(None, labels, queries))
+        longer, curvature, record = relative.derivatives(bound, values, 0)
+        absolute = StagedObjective(objective, record.sigma, start=False)
+        plain, same, _ = absolute.derivatives(bound, values, 0)
         assert_allclose(longer, plain * (0.2 + 0.8 * n / (n + 5000)) / 0.2, rtol=1e-11)  # rounded
         assert_array_equal(curvature, same)
 
@@ -110,7 +112,10 @@ def test_steps_that_stay(objective: str, sigma: float, curvature: str) -> None:
     """No width below the spread, no Newton step, no objective that begins with another."""
     labels, values = [1, 0, 2], np.array([0.1, 0.5, -0.3])
     queries = Queries.from_sizes([3])
-    hook = GradientHook(objective, constant(sigma, unit="spread"), start=False, curvature=curvature)
-    gradient, _ = hook.derivatives(hook.bind(labels, queries), values, 0)
-    plain = GradientHook(objective, hook.sigmas[0], start=False, curvature=curvature)
-    assert_array_equal(gradient, plain.derivatives(plain.bind(labels, queries), values, 0)[0])
+    hook = StagedObjective(
+        objective, constant(sigma, unit="spread"), start=False, curvature=curvature
+    )
+    bound = hook.bind(Documents.checked(None, labels, queries))
+    gradient, _, record = hook.derivatives(bound, values, 0)
+    plain = StagedObjective(objective, record.sigma, start=False, curvature=curvature)
+    assert_array_equal(gradient, plain.derivatives(bound, values, 0)[0])

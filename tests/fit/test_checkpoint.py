@@ -251,4 +251,4 @@ def test_ctrl_c_leaves_a_model_and_a_checkpoint(booster: str, tmp_path: Path) ->
 def test_what_is_written_when(killed_before: int, written: int, tmp_path: Path) -> None:
     """Every second round, and the beginning."""
     interrupted(make(), tmp_path, killed_before)
-    assert history_of(tmp_path)["done"] == written
+    assert len(history_of(tmp_path)["sigmas"]) == written

@@ -1,7 +1,6 @@
 """The boosting loop by itself: which round is the best, and when it ends."""
 
 import warnings
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,15 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, make_cubic
+from gbrank.boosters.interface import RoundRecord
+from gbrank.boosters.stages import Plan
 from gbrank.fit.loop import Judges, run_rounds
 from gbrank.fit.rounds import History, Stopping
-
-SIGMAS = dict.fromkeys(range(12), 1.0)
-
-
-def stages(begin: int = 0, **others: Any) -> Any:
-    """Return stages whose objective begins in a round."""
-    return SimpleNamespace(begin=begin, sigma_of_round=SIGMAS, gradients=None, **others)
 
 
 class Replay:
@@ -28,8 +22,9 @@ class Replay:
     def __init__(self, values: list[float]) -> None:
         self._values, self._done = values, 0
 
-    def step(self, round: int) -> None:
+    def step(self, round: int, plan: Plan) -> RoundRecord:
         self._done += 1
+        return RoundRecord(sigma=1.0)
 
     def train_scores(self) -> Any:
         raise AssertionError("nobody asked for them")
@@ -65,18 +60,18 @@ def test_the_best_round(
     values: list[float], stopping: Stopping | None, best: int, done: int
 ) -> None:
     steps: Any = Replay(values)
-    judges, history = Judges({"valid_0": [steps]}, stopping=stopping), History()
-    run_rounds(steps, steps.step, len(values), judges, stages(), history)
+    judges, history = Judges({"valid_0": [steps]}, stopping=stopping), History(Plan(0, len(values)))
+    run_rounds(steps, judges, history)
     assert (history.best_round, history.done) == (best, done)
-    assert history.best_value == values[best - 1]
+    assert history.published("valid_0")["best_score"] == values[best - 1]
 
 
 @pytest.mark.parametrize(("begin", "done"), [(0, 4), (2, 5), (3, 6)])
 def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) -> None:
     """The best round is in the start, which is not long enough to be ended by it."""
     steps: Any = Replay([0.9] + 11 * [0.1])
-    judges, history = Judges({"valid_0": [steps]}, stopping=Stopping(3)), History()
-    run_rounds(steps, steps.step, 12, judges, stages(begin=begin), history)
+    judges, history = Judges({"valid_0": [steps]}, stopping=Stopping(3)), History(Plan(begin, 12))
+    run_rounds(steps, judges, history)
     assert (history.best_round, history.done) == (1, done)
 
 

@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import NDCG, GBRanker, Queries, RankNet, get_measure, get_objective, make_cubic
-from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.staged_objective import StagedObjective
+from gbrank.data.documents import Documents
 from gbrank.objectives.on_label import OnLabel
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
@@ -77,8 +78,8 @@ def test_only_judged_documents_have_a_gradient(text: str) -> None:
 
 def test_unit_curvature_is_of_judged_documents_only() -> None:
     """Others would pull leaves to zero."""
-    hook = GradientHook("ranknet[margin]", curvature="unit")
-    bound = hook.bind(Y, QUERIES, labels={"margin": SPARSE})
+    hook = StagedObjective("ranknet[margin]", curvature="unit")
+    bound = hook.bind(Documents.checked(None, Y, QUERIES, labels={"margin": SPARSE}))
     assert_array_equal(hook.derivatives(bound, SCORES, 0)[1], ~UNJUDGED)
 
 

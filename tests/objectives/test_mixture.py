@@ -30,6 +30,7 @@ from gbrank import (
     make_cubic,
     xgboost_obj,
 )
+from gbrank.data.documents import Documents
 from gbrank.schedules import join, linear, staircase
 
 Vector = NDArray[np.float64]
@@ -202,4 +203,6 @@ def test_hooks_pass_on_rounds(booster: str) -> None:
     assert seen[:9] == [(round, 9) for round in range(9)]
     assert seen[-4:] == [(round, 9) for round in range(4)]
     with pytest.raises(ValueError, match=r"round is not known.*at_round"):
-        hook.derivatives(hook.bind(Y, Queries.from_sizes(SIZES)), np.zeros(200), None)
+        hook.derivatives(
+            hook.bind(Documents.checked(None, Y, Queries.from_sizes(SIZES))), np.zeros(200), None
+        )

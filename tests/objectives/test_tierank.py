@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 import reference
 from cases import loop
 from gbrank import NDCG, GBRanker, Queries, RankNet, get_objective, make_cubic
-from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.staged_objective import StagedObjective
+from gbrank.data.documents import Documents
 from gbrank.objectives.tierank import TieRank
 
 Vector = NDArray[np.float64]
@@ -224,8 +225,9 @@ def test_documents_of_equal_score_and_label_keep_their_own_draw(measure: str) ->
 
 def unit_curvature(labels: Any, sizes: Sequence[int], scores: Any, objective: Any) -> Vector:
     """Return what a booster gets as hessian with ``curvature="unit"``."""
-    hook = GradientHook(objective, 1.0, start=False, rounds=1, curvature="unit")
-    return hook.derivatives(hook.bind(labels, ONE(sizes)), scores, 0)[1]
+    hook = StagedObjective(objective, 1.0, start=False, rounds=1, curvature="unit")
+    bound = hook.bind(Documents.checked(None, labels, ONE(sizes)))
+    return hook.derivatives(bound, scores, 0)[1]
 
 
 def test_undrawn_documents_have_no_unit_curvature() -> None:

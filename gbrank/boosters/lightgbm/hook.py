@@ -146,7 +146,7 @@ class _EarlyStopping(StagedStopping):
         value = judged[0][2] if judged[0][3] else -judged[0][2]
         first = env.iteration == env.begin_iteration
         if first:
-            self.end = None
+            self.begin()
         if first or value > self._value:
             self._best, self._value, self._results = done, value, results
         if self.ends(done, self._best) or done == env.end_iteration:

@@ -1,0 +1,193 @@
+"""The objectives of a training, stage by stage, and their gradients in the booster's scale."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.boosters.gradient_watch import RoundGradients
+from gbrank.boosters.interface import RoundRecord
+from gbrank.boosters.stages import Plan, stages_by_plan, stages_of
+from gbrank.common.checks import check_choice, check_finite, check_vector
+from gbrank.common.collective import all_any, all_sum
+from gbrank.common.errors import found_in, warn_user
+from gbrank.common.values import Mask, Vector
+from gbrank.data.documents import Documents
+from gbrank.data.queries import Queries
+from gbrank.data.spread import step_factor, unit_width
+from gbrank.data.sums import max_abs, order_free_mean, round_to_exact_sums
+from gbrank.engine.query_loop import SMALLEST_CURVATURE
+from gbrank.measures.per_query import labels_differ, nothing_to_learn
+from gbrank.objectives.objective import BoundObjective, Objective
+from gbrank.objectives.objective_registry import get_objective
+from gbrank.schedules import Progress, Sigma, unit_of
+
+# XGBoost squares sums of gradients in single precision.
+LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
+# Smaller gradients are the remains of underflow, where all pairs are in order.
+SMALLEST_GRADIENT = 1e-290
+# Boosters keep single precision.
+SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
+
+
+class StagedObjective:
+    """The objective of a training, and the one that it begins with, if any.
+
+    Parameters
+    ----------
+    objective, sigma, start, rounds, curvature, n_jobs
+        As for `lightgbm_fobj`.
+    before : Progress, optional
+        How far another model came in its schedule, which this training continues.
+    """
+
+    def __init__(
+        self,
+        objective: Any,
+        sigma: Sigma | None = None,
+        *,
+        start: bool = True,
+        rounds: int | None = None,
+        curvature: str = "own",
+        n_jobs: int | None = None,
+        before: Progress | None = None,
+    ) -> None:
+        self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
+        self.objective: Objective = get_objective(objective)
+        self.n_jobs = n_jobs
+        self.stages = stages_of(self.objective, sigma, rounds, start, before)
+        begin = max(0, self.stages[-1].begin)
+        self.plan = Plan(begin=begin, end=rounds or 0)
+
+    def bind(self, documents: Documents) -> list[BoundObjective]:
+        """Return the objective of each stage, for the labels and weights of documents."""
+        return [
+            stage.objective.bind_documents(documents, n_jobs=self.n_jobs, rounds=stage.rounds)
+            for stage in self.stages
+        ]
+
+    def derivatives(
+        self,
+        bound: list[BoundObjective],
+        scores: ArrayLike,
+        round: int | None,
+        *,
+        plan: Plan | None = None,
+        left_out: Mask | None = None,
+        watched: bool = False,
+    ) -> tuple[Vector, Vector, RoundRecord]:
+        """Return gradient and curvature for a round, in the booster's scale, and its record.
+
+        With the objective's own curvature, both are divided by the mean curvature of all workers,
+        so that min_child_weight and min_sum_hessian_in_leaf count documents, as for squared loss;
+        Newton steps stay the same. With "unit", gradients are divided by the mean weight, whose
+        scale would be a factor on the learning rate. Objectives that begin with another one take
+        steps of about sigma; a schedule in spreads lengthens them (see `step_factor`).
+        """
+        if round is None:
+            self._check_round_plays_no_part()
+        number = round or 0
+        stages = stages_by_plan(self.stages, plan or self.plan)
+        index = sum(number >= stage.begin for stage in stages[1:])
+        stage, part = stages[index], bound[index]
+        facts, queries = stage.objective.facts, part.queries
+        sigma, lengthening = stage.sigma(number), 1.0
+        if unit_of(stage.schedule) == "spread":
+            seen = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
+            if facts.start != "none" and self.curvature == "own":
+                lengthening = step_factor(sigma, queries, facts.sigma_unit)
+            sigma *= unit_width(seen, queries, facts.sigma_unit)
+        where = f"round {'unknown' if round is None else round} of {stage.name}: "
+        with found_in(where, traced=True):
+            gradient, curvature = part.gradients(scores, sigma, number - stage.begin)
+            if round == 0 and facts.needs_start:
+                _check_differ(np.asarray(scores), queries)
+            gradient *= lengthening
+            with np.errstate(over="ignore"):  # of sums, which are checked
+                smallest = self._scale(gradient, curvature, part, left_out, sigma, round == 0)
+            record = RoundRecord(sigma)
+            if watched:
+                s, g, h = map(np.array, (scores, gradient, curvature))
+                seen_by = RoundGradients(number, stage.name, sigma, s, g, h, queries)
+                record = RoundRecord(sigma, seen_by)
+            # Boosters add in an order of their own. What has a gradient keeps some curvature.
+            _, unit = round_to_exact_sums(gradient, curvature)
+            np.maximum(curvature, np.where(gradient == 0.0, smallest, unit), out=curvature)
+        return gradient, curvature, record
+
+    def progress(self, plan: Plan, rounds: int) -> Progress | None:
+        """Return how far the schedule of the objective itself is after some rounds of a plan."""
+        return stages_by_plan(self.stages, plan)[-1].progress(rounds)
+
+    def warn_of_start_alone(self, done: int, best: int, plan: Plan) -> None:
+        """Warn where the rounds that a model keeps are all of the start."""
+        if len(self.stages) > 1 and best <= plan.begin:
+            first, main = self.stages
+            warn_user(
+                f"the model keeps {best} of {done} rounds, all of them of {first.title}: "
+                f"{main.title} begins in round {plan.begin + 1}."
+            )
+
+    def _check_round_plays_no_part(self) -> None:
+        """Refuse derivatives of no known round where sigma or the objective depends on it."""
+        stage, *more = self.stages
+        if more or stage.objective.facts.annealed or stage.sigma(1) != stage.sigma(0):
+            raise ValueError(
+                "the round is not known outside the booster's training, and sigma or the objective "
+                "depends on it: use the hook's method at_round."
+            )
+
+    def _scale(
+        self,
+        gradient: Vector,
+        curvature: Vector,
+        part: BoundObjective,
+        left_out: Mask | None,
+        sigma: float,
+        first: bool,
+    ) -> float:
+        """Bring both, in place, into the booster's scale; return the smallest curvature in it.
+
+        Gradients that underflowed become 0, which is refused in the first round.
+        """
+        count, objective = len(curvature), part.objective
+        if self.curvature == "unit":
+            drawn = objective.facts.draws_documents
+            curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)
+            gradient /= part.mean_weight
+        if left_out is not None:
+            gradient[left_out] = curvature[left_out] = 0.0
+            count -= int(left_out.sum())
+        if not (learns := all_any(max_abs(gradient) > SMALLEST_GRADIENT)):
+            gradient[:] = 0.0
+            if first:
+                raise nothing_to_learn(part.queries)
+        infinite = all_any(not np.isfinite(curvature.sum()))
+        if infinite or (learns and not all_any(curvature.max(initial=0.0) > SMALLEST_CURVATURE)):
+            raise ValueError(
+                "the curvature must be positive for some document, and have a finite sum. Return "
+                "ones for plain gradient steps."
+            )
+        rescaled = objective.rescaled and self.curvature == "own"
+        if rescaled:
+            mean = order_free_mean(curvature, count)
+            gradient /= mean
+            curvature /= mean
+        size = all_sum(max(np.abs(gradient).sum(), curvature.sum()))
+        if not size <= LARGEST_SUM:
+            side = "above" if self.curvature == "unit" else "far below"
+            has_sigma = objective.facts.sigma_unit != "none"
+            raise ValueError(
+                f"gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no splits, got "
+                f"{size:.3g}.{f' Choose a sigma {side} {sigma:.3g}.' if has_sigma else ''}"
+            )
+        return SMALLEST_SINGLE if rescaled else 0.0
+
+
+def _check_differ(scores: Vector, queries: Queries) -> None:
+    """Refuse scores that are equal in every query, where the objective has no gradient."""
+    if not all_any(labels_differ(scores, queries).any()):
+        raise ValueError(
+            "initial scores must differ within queries, as the gradient is zero where all scores "
+            "of a query are equal; they do not. Set init='regression', or pass other scores."
+        )
