@@ -115,7 +115,7 @@ def _print_help(words: Sequence[str]) -> NoReturn:
 def _parsed(
     parser: argparse.ArgumentParser, flags: Mapping[str, str], words: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the values of options by parameter; --n_estimators=5 is --n-estimators=5."""
+    """Parse the words of a command; --n_estimators=5 is --n-estimators=5."""
     end = words.index("--") if "--" in words else len(words)  # what follows are files
     dashed = [re.sub("^--[^=]+", lambda m: m[0].replace("_", "-"), word) for word in words[:end]]
     known = parser._option_string_actions
@@ -133,7 +133,7 @@ def _parsed(
 
 
 def _options(text: str, flags: Mapping[str, str]) -> str:
-    """Return a sentence with the options of the arguments that a text names, if there are any."""
+    """Name the options of the arguments in a text, if there are any."""
     options = [flag for name, flag in flags.items() if f"{name}=" in text]
     return f" Here: {', '.join(options)}." if options else ""
 

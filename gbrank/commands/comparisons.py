@@ -127,7 +127,7 @@ def compare(
 
 
 def _numbers(comparisons: Sequence[Comparison]) -> str:
-    """Return the numbers of all data sets as JSON."""
+    """Format the numbers of all data sets as JSON."""
     contents = [comparison.to_json() for comparison in comparisons]
     rows = {part: [row for content in contents for row in content[part]] for part in PARTS}
     return dumps(contents[0] | rows, indent=1, allow_nan=False)
@@ -145,7 +145,7 @@ def draw(name: str, comparisons: Sequence[Comparison], path: str) -> None:
 def _read(
     reader: Reader, paths: Sequence[str], rankers: Sequence[str], time: str | None
 ) -> tuple[Dataset, dict[str, Array]]:
-    """Return a data set, and the columns that are rankers, which are no features."""
+    """Read a data set, and its columns that are rankers, not features."""
     taken = [name for name in (time, reader.docid) if name is not None]
     data, files = read_parts(reader, paths, [*rankers, *taken])
     X, known = data["X"], list(getattr(data["X"], "columns", []))
@@ -167,7 +167,7 @@ def _read(
 
 
 def _folds_by_time(times: Any, qid: Array) -> list[tuple[Positions, ...]]:
-    """Return three folds, whose tested queries are later than all others; of each, its first time.
+    """Make three folds that test on later queries than they train on.
 
     A part of the queries before those that are tested on is validated on.
     """
@@ -234,7 +234,7 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
 
 
 def with_noise(y: Vector, rows: Positions, seed: int) -> Vector:
-    """Return labels of which a third, among these rows, are exchanged at random."""
+    """Exchange a third of the labels of these rows at random."""
     rng = np.random.default_rng(seed)
     exchanged = rows[rng.random(len(rows)) < NOISE]
     noisy = y.copy()

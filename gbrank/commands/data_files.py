@@ -72,7 +72,7 @@ class Reader:
     def read(
         self, path: str, schema: Schema | None = None, keep: Collection[str] = ()
     ) -> tuple[Documents, Mask]:
-        """Return labelled documents in a file, and the mask of those that are judged.
+        """Read labelled documents, and the mask of those that are judged.
 
         Columns of tables are features, but for --labels: with --features, these alone, and the
         columns to `keep` and --docid, which is text.
@@ -100,7 +100,7 @@ class Reader:
     def read_to_score(
         self, path: str, schema: Schema
     ) -> tuple[Any, Any, dict[str, Any], Callable[[], list[str]]]:
-        """Return features, queries, other columns, and what reads the comments of LETOR files."""
+        """Read features, queries, other columns, and a function that reads LETOR comments."""
         if not self._is_table(path, schema):
             letor, X = self._letor(path, schema)
             qid: Any = letor.queries()
@@ -114,7 +114,7 @@ class Reader:
         return table[features], qid, dict(table.drop(columns=features)), list
 
     def _is_table(self, path: str, schema: Schema | None) -> bool:
-        """Return whether a file is a table, and not a LETOR file; refuse the other's options."""
+        """Whether a file is a table; raise if an option is for files of the other kind."""
         table = is_table(path)
         for field in fields(self):
             other = (field.name in OF_LETOR) == table and field.name not in OF_BOTH
@@ -127,7 +127,7 @@ class Reader:
         return table
 
     def _dropped(self, names: Sequence[str], others: Collection[str | None]) -> Sequence[str]:
-        """Return the columns that are neither features nor others that are read."""
+        """Find the columns that are neither features nor read for something else."""
         if self.features and self.drop:
             raise ArgumentError("drop", "must not be given with --features", f"{list(self.drop)}")
         if unknown := [name for name in self.features if name not in names]:
@@ -136,7 +136,7 @@ class Reader:
         return [name for name in names if name not in known] if self.features else self.drop
 
     def _letor(self, path: str, schema: Schema | None) -> tuple[Letor, Any]:
-        """Return a LETOR file, and its features, called by their numbers; a model needs some."""
+        """Read a LETOR file, and its features, called by their numbers; a model needs some."""
         n_features = self.n_features if schema is None else schema.n_features
         letor = Letor(STDIN if path == "-" else path, n_features)
         if schema is not None and not letor.features(sparse=True).nnz:
@@ -153,7 +153,7 @@ FilesToScore: TypeAlias = Annotated[Labelled, "drop", "unjudged"]
 def read_parts(
     reader: Reader, paths: Sequence[str], keep: Sequence[str] = ()
 ) -> tuple[dict[str, Any], Positions]:
-    """Return X, y and qid of the documents of all files, and the number of the file of each."""
+    """Read X, y and qid of the documents in all files, and the number of each one's file."""
     parts = [reader.read(paths[0], keep=keep)[0].arguments()]
     names = set(getattr(parts[0]["X"], "columns", ()))
     schema = None if names else Schema.learn(parts[0]["X"])  # for the width of LETOR files
@@ -171,7 +171,7 @@ def read_parts(
 
 
 def read_numbers(path: str, name: str, mask: Mask) -> Vector:
-    """Return a number for each document, from a text with one a line or from a table's scores."""
+    """Read a number for each document, from a text with one a line or a table's scores."""
     if is_table(path):
         table = read_table(path)
         if SCORE not in table:
@@ -192,14 +192,14 @@ def _number(text: str, place: str) -> float:
 
 
 def is_table(path: str) -> bool:
-    """Return whether a path is a folder, or ends in .parquet, .csv or .tsv, perhaps with .gz."""
+    """Whether a path is a folder, or ends in .parquet, .csv or .tsv, perhaps with .gz."""
     return path.lower().endswith(".parquet") or _separator(path) is not None or Path(path).is_dir()
 
 
 def read_table(
     path: str, is_text: Callable[[str], bool] = lambda _: False, codes: Collection[str] = ()
 ) -> Any:
-    """Return a table as a data frame of pandas.
+    """Read a table as a pandas data frame.
 
     In CSV, columns for which `is_text` holds are text, kept as it is ("NA" and "007"), and `codes`
     are integers if all of their values are, else text. An empty text is a missing value.
@@ -242,5 +242,5 @@ def write_table(path: str, source: str, columns: Mapping[str, Any], scores: Vect
 
 
 def _separator(path: str) -> str | None:
-    """Return what separates columns in a text file, None for others."""
+    """Return the separator of columns in a text file; None for other files."""
     return {".csv": ",", ".tsv": "\t"}.get(path.lower().removesuffix(".gz")[-4:])

@@ -181,7 +181,7 @@ def evaluate(
 def _judged(
     reader: Labelled, file: str, model: str | None, scores: str | None
 ) -> tuple[Documents, Any]:
-    """Return the documents in a file, and their scores."""
+    """Read the documents in a file, and their scores."""
     ranker: Any = None if model is None else load(model)
     data, mask = reader.read(file, getattr(ranker, "_schema", None))
     if scores is not None:

@@ -20,7 +20,7 @@ CHOSEN = ("learning_rate", "colsample", "extra_trees")  # by a fit, where they a
 
 
 def load(path: str) -> Any:
-    """Return the model of any library that a folder or file holds."""
+    """Load a model of any library from its folder or file."""
     if Path(path).is_file():
         from gbrank.evaluation.scorable import opened  # needs all boosters
 
@@ -92,7 +92,7 @@ def _print(title: str, rows: dict[str, Any]) -> None:
 
 
 def _text(value: Any) -> str:
-    """Return a fact for people: of several things a list, with the value of each."""
+    """Format a fact; several ones as a list, each with its value."""
     if not isinstance(value, dict):
         return cell_text(value)
     numbers = (f"{part:.4f}" if isinstance(part, float) else part for part in value.values())

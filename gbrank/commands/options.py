@@ -52,13 +52,13 @@ class _Pairs(argparse.Action):
 
 
 def sections(item: object) -> dict[str, str]:
-    """Return the sections of a docstring by title; the title of the first one is ""."""
+    """Split a docstring into sections by title; the title of the first one is ""."""
     parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(item.__doc__ or ""), flags=re.M)
     return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
 
 
 def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
-    """Return type and text of each parameter of a function, or of a class and those it extends."""
+    """Find type and text of each parameter of a function, or of a class and its bases."""
     result: dict[str, tuple[str, str]] = {}
     entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
     for part in reversed(getattr(item, "__mro__", [item])):
@@ -70,7 +70,7 @@ def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
 def command_parser(
     name: str, command: Callable[..., None]
 ) -> tuple[argparse.ArgumentParser, list[argparse.Action]]:
-    """Return the parser of a command, and its options."""
+    """Make the parser of a command, and the list of its options."""
     texts = sections(command)
     form: Any = partial(argparse.RawDescriptionHelpFormatter, max_help_position=INDENT, width=WIDTH)
     parser = argparse.ArgumentParser(f"gbrank {name}", formatter_class=form, description=texts[""])
@@ -84,7 +84,7 @@ def command_parser(
 
 
 def arguments_of(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a command, made of the values of its options."""
+    """Make the arguments of a command from the values of its options."""
     arguments = dict(values)
     for name, parameter in inspect.signature(command).parameters.items():
         if cls := _dataclass(parameter):
@@ -144,7 +144,7 @@ def _parts(annotation: Any) -> Iterator[Any]:
 
 
 def _reading(parts: Sequence[Any]) -> dict[str, Any]:
-    """Return how argparse reads values of a type: as text where they may be text."""
+    """Choose how argparse reads values of a type: as text where they may be text."""
     texts = [part for part in parts if isinstance(part, str)]
     if Literal in parts:
         return {"choices": texts, "metavar": "|".join(texts)}
@@ -171,7 +171,7 @@ def _number_or_text(text: str) -> Any:
 
 
 def printable(path: str) -> str:
-    """Return a path, in which bytes that are no text are written as numbers."""
+    """Write the bytes of a path that are no text as numbers."""
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
@@ -198,7 +198,7 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
 
 
 def _is_in(path: str, source: str) -> bool:
-    """Return whether a path is a file or folder that exists, by whatever links, or in it."""
+    """Whether a path is an existing file or folder, by whatever links, or lies in it."""
     places = Path(path).resolve(), *Path(path).resolve().parents
     return os.path.exists(source) and any(p.exists() and p.samefile(source) for p in places)
 

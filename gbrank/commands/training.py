@@ -180,7 +180,7 @@ def tune(
 
 
 def _stored_study(optuna: Any, storage: str) -> Any:
-    """Return the study in a journal, a new one if there is none."""
+    """Open the study in a journal; create one if there is none."""
     journal = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(storage))
     return optuna.create_study(
         storage=journal, study_name="gbrank", direction="maximize", load_if_exists=True
@@ -188,7 +188,7 @@ def _stored_study(optuna: Any, storage: str) -> Any:
 
 
 def _changes(ranker: GBRanker, file: str) -> dict[str, Any]:
-    """Return the parameters that the command line sets: a seed, and the baseline by its name."""
+    """Resolve the parameters that the command line sets: a seed, and the baseline by its name."""
     baseline, seed = ranker.baseline, ranker.random_state
     if baseline is not None:
         number = isinstance(baseline, int) and not is_table(file)

@@ -23,18 +23,18 @@ LONGEST = 120  # characters of a value in an error message
 
 
 def quoted(value: object) -> str:
-    """Return the repr of a value, shortened in the middle if it is long."""
+    """Format a value by its repr, shortened in the middle if it is long."""
     return shortened(repr(value))
 
 
 def shortened(text: str, most: int = LONGEST) -> str:
-    """Return a text without its middle if it is long."""
+    """Cut out the middle of a long text."""
     half = most // 2
     return text if len(text) <= 2 * half else f"{text[: half - 3]}...{text[-half:]}"
 
 
 def listed(names: Iterable[object], most: int = 10) -> str:
-    """Return names as a list, of which only the first are written if there are many."""
+    """Format names as a list; of many, only the first."""
     names = list(names)
     text = ", ".join(map(quoted, names[:most]))
     return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
@@ -47,7 +47,7 @@ def check_unmasked(values: object, name: str, remedy: str = "drop the masked row
 
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
-    """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
+    """Convert `values` to a contiguous float64 vector; raise if they are no such vector."""
     check_unmasked(values, name)
     try:
         array = one_column(np.asarray(values))
@@ -81,7 +81,7 @@ def check_finite(values: Vector, name: str) -> Vector:
 
 
 def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> Vector:
-    """Return finite scores, or −inf where documents may be unretrieved, or say how to do it."""
+    """Check that scores are finite, or −inf where documents may be unretrieved."""
     values = check_vector(scores, "scores", length)
     missing = np.isnan(values)
     if missing.any():
@@ -93,14 +93,14 @@ def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> V
 
 
 def check_labels(labels: ArrayLike, name: str, length: int | None = None) -> Vector:
-    """Return labels as finite, non-negative float64."""
+    """Check that labels are finite and not negative."""
     values = check_finite(check_vector(labels, name, length), name)
     check_entries(values < 0, values, name, "must be at least 0")
     return values
 
 
 def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -> Vector | None:
-    """Return weights (one `per` document or query) as float64, none below 0 or too large."""
+    """Check weights, one `per` document or query, none below 0 or too large."""
     if weights is None:
         return None
     values = check_vector(weights, name)
@@ -126,7 +126,7 @@ def check_number(
     open_high: bool = False,
     optional: bool = False,
 ) -> Any:
-    """Return a number from `low` to `high`, which are allowed unless they are open."""
+    """Check a number from `low` to `high`, which are allowed unless they are open."""
     if value is None and optional:
         return None
     number = plain(value)
@@ -143,7 +143,7 @@ def check_number(
 
 
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
-    """Return a number of threads or processes, where None and -1 stand for all."""
+    """Check a number of threads or processes; None and -1 stand for all."""
     jobs = check_number(n_jobs, name, -1, MOST_JOBS, integer=True, optional=True)
     if jobs == 0:
         raise ArgumentError(name, "must be -1 or at least 1, or None", "0")
@@ -180,7 +180,7 @@ def check_unique(name: str, values: Sequence[Any]) -> None:
 
 
 def check_choice(value: object, name: str, choices: Iterable[Any]) -> Any:
-    """Return `value` if it is one of `choices`."""
+    """Check that `value` is one of `choices`."""
     choices = list(choices)
     if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
         raise ArgumentError(name, f"must be one of {choices}", quoted(value))
@@ -196,13 +196,13 @@ def queries_needed(what: str, argument: str) -> ValueError:
 
 
 def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
-    """Return a sentence for each of several unknown names, and the known names once."""
+    """Write a sentence for each of several unknown names, and the known names once."""
     *first, last = (str(unknown_name(kind, name, known)) for name in names)
     return " ".join([*(text.partition(" Known: ")[0] for text in first), last])
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that may be meant by another one, if there is one."""
+    """Find the known name that a misspelt one may stand for, if there is one."""
     lower = {one.lower(): one for one in known}
     close = difflib.get_close_matches(name[:100].lower(), lower, n=1, cutoff=0.7)
     return lower[close[0]] if close else None

@@ -35,15 +35,15 @@ class Workers:
     host = "localhost"
 
     def all_sum(self, values: T) -> T:
-        """Return the sum of each number over all workers; whole numbers exactly."""
+        """Sum each number over all workers; whole numbers exactly."""
         return values
 
     def all_max(self, values: T) -> T:
-        """Return the largest of each number over all workers."""
+        """Find the largest of each number over all workers."""
         return values
 
     def all_gather(self, value: T) -> list[T]:
-        """Return the values of all workers, by rank."""
+        """Gather the values of all workers, by rank."""
         return [value]
 
 
@@ -88,7 +88,7 @@ def _first_error(workers: Workers, error: Exception | None) -> Exception | None:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return an error that can be pickled."""
+    """Replace an error that cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # an error of a user's class may raise anything
@@ -97,7 +97,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _live_workers() -> Workers:
-    """Return the workers; end this worker's fit if another one has failed."""
+    """End this worker's fit if another one has failed."""
     workers = _current.get()
     if (error := _first_error(workers, None)) is not None:
         raise _Failed(error)
@@ -105,7 +105,7 @@ def _live_workers() -> Workers:
 
 
 def n_workers() -> int:
-    """Return how many workers there are."""
+    """Count the workers."""
     return _current.get().size
 
 
@@ -115,20 +115,20 @@ def own_host() -> str:
 
 
 def all_sum(values: T) -> T:
-    """Return the sum of each number over all workers; whole numbers exactly."""
+    """Sum each number over all workers; whole numbers exactly."""
     return _live_workers().all_sum(values)
 
 
 def all_max(values: T) -> T:
-    """Return the largest of each number over all workers."""
+    """Find the largest of each number over all workers."""
     return _live_workers().all_max(values)
 
 
 def all_any(holds: Any) -> bool:
-    """Return whether something holds on any worker."""
+    """Whether something holds on any worker."""
     return bool(all_max(int(holds)))
 
 
 def all_gather(value: T) -> list[T]:
-    """Return the values of all workers, by rank."""
+    """Gather the values of all workers, by rank."""
     return _live_workers().all_gather(value)

@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, clone
 
 
 def hash_of(value: object) -> str:
-    """Return a hash that is the same in every process."""
+    """Hash a value, in every process alike."""
     return str(joblib.hash(describe(value)))
 
 
 def describe(value: object) -> Any:
-    """Return a value as plain types whose hash is the same in every process."""
+    """Convert a value to plain types whose hash is the same in every process."""
     value = getattr(value, "py_func", value)  # a function that numba has compiled
     if isinstance(value, FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]

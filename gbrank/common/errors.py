@@ -31,16 +31,15 @@ class ArgumentError(ValueError):
         self.hint, self.place = hint, place
 
     def __str__(self) -> str:
-        """Return the message."""
         return self.message(self.argument)
 
     def message(self, name: str) -> str:
-        """Return the message for those who know the argument by another name."""
+        """Format the message under another name of the argument."""
         got = f", got {self.got}" if self.got else ""
         return f"{self.place}{name} {self.demand}{got}.{self.hint}"
 
     def at(self, place: str) -> "ArgumentError":
-        """Return the same error, found in a place."""
+        """Put a place before the message."""
         return type(self)(self.argument, self.demand, self.got, self.hint, place + self.place)
 
 

@@ -21,7 +21,7 @@ HEAD = re.compile(
 
 
 def changed_options(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass instance that differ from their defaults."""
+    """Find the fields of a dataclass instance that differ from their defaults."""
     changed = {}
     for item in fields(value):
         default = item.default
@@ -34,7 +34,7 @@ def changed_options(value: Any) -> dict[str, Any]:
 
 
 def format_options(options: Mapping[str, Any]) -> str:
-    """Return options as ``(name=value,...)``, without spaces, or nothing if there are none."""
+    """Format options as ``(name=value,...)``, without spaces; nothing if there are none."""
     text = ",".join(f"{name}={value!r}" for name, value in options.items())
     return f"({text})".replace(", ", ",") if options else ""
 
@@ -51,7 +51,7 @@ class Call(NamedTuple):
 
 
 def parse(text: str) -> Call:
-    """Return the parts of a text; one that is not written so is a name."""
+    """Parse a text; one of another form is a name."""
     head, *inner = split_outside(text, ":")
     if (match := HEAD.fullmatch(head.strip())) is None:
         return Call(text)
@@ -100,7 +100,7 @@ def _value(node: ast.expr, functions: Functions) -> Any:
 
 
 def split_label(text: str) -> tuple[str, str | None]:
-    """Return a text without the ``[name]`` at its end, and this name of a label."""
+    """Split off the ``[name]`` of a label at the end of a text."""
     match = re.fullmatch(r"(.*?)\s*\[([^\[\]]*)\]", text, re.DOTALL)
     return (text, None) if match is None else (match[1], check_label_name(match[2]))
 

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 
 def in_notebook() -> bool:
-    """Return whether a notebook shows what is written; standard error is pink there."""
+    """Whether this is a notebook, where standard error is pink."""
     return type(sys.stdout).__module__.startswith("ipykernel.")
 
 

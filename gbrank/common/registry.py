@@ -106,19 +106,19 @@ class Registry(dict[str, Any], Generic[R]):
         return item
 
     def facts(self) -> list[R]:
-        """Return what is registered, by name."""
+        """List the facts of what is registered, by name."""
         return [self._facts(name, item) for name, item in sorted(self.items())]
 
     def known(self) -> dict[str, Any]:
-        """Return what is registered, by its names and aliases."""
+        """List what is registered by its names and aliases."""
         return self | {alias: entry.item for entry in self.facts() for alias in entry.aliases}
 
     def has(self, text: str) -> bool:
-        """Return whether a text names something that is registered, whatever its options."""
+        """Whether a text names something registered, whatever its options."""
         return not {text, parse(text).name}.isdisjoint(self.known())
 
     def find(self, text: str) -> tuple[Any, Call, dict[str, Any]]:
-        """Return the item that a text names, its parts, and the options, which are checked."""
+        """Find the item that a text names, its parts, and its checked options."""
         known = self.known()
         call = Call(text) if text in known else parse(text)
         if call.name not in known:
@@ -140,21 +140,21 @@ class Registry(dict[str, Any], Generic[R]):
 
 
 def first_line(documented: object) -> str:
-    """Return the first line of the docstring of a class or a function."""
+    """Read the first line of the docstring of a class or a function."""
     return (documented.__doc__ or "").strip().split("\n")[0]
 
 
 def notes(cls: type[Any]) -> dict[str, str]:
-    """Return the lines ``- Formula: ...`` of a class's docstring, by word in small letters."""
+    """Read the lines ``- Formula: ...`` of a class's docstring, by word in small letters."""
     lines = re.findall(r"^ *- ([A-Z][a-z]+): (.*(?:\n {6}.*)*)", cls.__doc__ or "", re.MULTILINE)
     return {word.lower(): " ".join(text.split()) for word, text in lines}
 
 
 def _origin(item: object) -> Any:
-    """Return the code that a registered item comes from."""
+    """Find the code that a registered item comes from."""
     return item if isinstance(item, type) else getattr(item, "function", item)
 
 
 def _code(origin: object) -> tuple[Any, Any]:
-    """Return where code is: a cell of a notebook that runs again is the same."""
+    """Where code is: a notebook cell that runs again is the same."""
     return getattr(origin, "__module__", None), getattr(origin, "__qualname__", origin)

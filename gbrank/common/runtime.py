@@ -1,4 +1,4 @@
-"""What the process offers: threads, Ctrl-C, and packages that may be missing."""
+"""Threads, Ctrl-C, and optional packages."""
 
 import importlib
 import math
@@ -14,7 +14,7 @@ VALUES_PER_THREAD = 1_000_000
 
 
 def usable_threads(n_jobs: int | None, values: float = math.inf) -> int:
-    """Return the number of threads that `n_jobs` stands for: −1 for all there are.
+    """Resolve `n_jobs` to a number of threads: −1 stands for all there are.
 
     None stands for as many of these as the number of `values` to work on is worth. There are as
     many as the process may use at once: a container's share of the processors counts.

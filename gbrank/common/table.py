@@ -31,15 +31,15 @@ class Table:
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[Any]], **options: Any) -> Table:
-        """Return the table of these columns."""
+        """Make a table from its columns."""
         return cls([*columns], [*zip(*columns.values(), strict=True)], **options)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a data frame of the values."""
+        """Convert the table to a data frame."""
         return import_optional("pandas").DataFrame([*self.rows], columns=[*self.head])
 
     def to_markdown(self) -> str:
-        """Return the table as Markdown, without its caption."""
+        """Format the table as Markdown, without its caption."""
         rule = ["---" if place in self.words else "---:" for place in range(len(self.head))]
         title, *lines = (
             f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
@@ -48,7 +48,7 @@ class Table:
         return "\n".join([title, f"|{'|'.join(rule)}|", *lines])
 
     def to_html(self) -> str:
-        """Return the table as HTML, which notebooks show."""
+        """Format the table as HTML, for notebooks."""
         title, *lines = (
             "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
             for tag, cells in (("th", self.head), *(("td", cells) for cells in self._cells()))
@@ -58,7 +58,7 @@ class Table:
         return f"<table>{above}<thead><tr>{title}</tr></thead><tbody>{body}</tbody></table>"
 
     def to_text(self) -> str:
-        """Return lines of a name and numbers, aligned, for a terminal."""
+        """Format aligned lines of a name and numbers, for a terminal."""
         cells = [[*self.head], *self._cells()]
         names, *numbers = zip(*cells, strict=True)
         width = max(len(name) for name in ("", *names) if len(name) <= WIDEST_NAME)
@@ -79,7 +79,7 @@ class Tabular(ABC):
     """Something that notebooks show as a table."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the table as a data frame.
+        """Convert the table to a data frame.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class Tabular(ABC):
         return self._table().to_pandas()
 
     def to_markdown(self) -> str:
-        """Return the table as Markdown, numbers with four digits.
+        """Format the table as Markdown, without its caption.
 
         Returns
         -------
@@ -110,14 +110,14 @@ class Tabular(ABC):
 
 
 def cell_text(value: object) -> str:
-    """Return a value as a cell shows it."""
+    """Format a value for a cell."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.4g}"
     return str(value)
 
 
 def number_names(values: Sequence[float]) -> list[str]:
-    """Return what numbers are called; those that differ are called differently.
+    """Name numbers, different ones differently.
 
     Whole and large ones are written in full, others with six digits, if these tell them apart.
     """

@@ -15,19 +15,19 @@ Positions: TypeAlias = NDArray[np.int64]
 
 
 def canonical(values: Array) -> Array:
-    """Return equal bits for equal numbers: one zero, and one NaN, of all signs and payloads."""
+    """Give equal numbers equal bits: one zero, and one NaN, of all signs and payloads."""
     if values.dtype.kind != "f":
         return values
     return np.where(np.isnan(values), values.dtype.type(np.nan), values + values.dtype.type(0))
 
 
 def one_column(values: Array) -> Array:
-    """Return a matrix of one column as a vector, and anything else as it is."""
+    """Convert a matrix of one column to a vector; return anything else unchanged."""
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def plain(value: Any) -> Any:
-    """Return a value with Python's own numbers, strings and lists in place of NumPy's."""
+    """Replace NumPy's numbers, strings and arrays with Python's own."""
     if hasattr(value, "tolist"):  # scalars and arrays, and what is like them
         return value.tolist()
     if type(value) is dict:
@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
 
 
 def as_json(value: object) -> Any:
-    """Return a value as JSON can hold it: objectives, measures and schedules as their strings."""
+    """Convert a value to what JSON can hold; objectives, measures and schedules to strings."""
     value = plain(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value

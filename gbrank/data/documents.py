@@ -74,7 +74,7 @@ class Documents:
         position: ArrayLike | Mapping[str, ArrayLike] | None = None,
         labels: Labels | None = None,
     ) -> Documents:
-        """Return documents whose columns are checked; labels that are columns of X leave it."""
+        """Check all columns; labels that are columns of X leave it."""
         n, n_queries = queries.n_documents, queries.n_queries
         if not isinstance(labels, Mapping | None):
             X, labels = split_columns(X, labels)
@@ -96,7 +96,7 @@ class Documents:
         return document_weights(self.queries, self.sample_weight, self.query_weight)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `fit` that hold these documents."""
+        """List the arguments of `fit` that hold these documents."""
         columns = {name: values for name, values in vars(self).items() if values is not None}
         queries = columns.pop("queries")
         if not columns["labels"]:
@@ -104,7 +104,7 @@ class Documents:
         return {**columns, "qid": queries.ids[queries.index]}
 
     def take(self, rows: Positions, queries: Queries, kept: Chosen = EVERY) -> Documents:
-        """Return some documents, whose queries are `queries`: those of ours that are kept."""
+        """Take some documents, of `queries`, the retained ones of ours."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in BY_DOCUMENT}
         columns |= {name: column[rows] for name, column in columns.items() if column is not None}
         return Documents(
@@ -116,7 +116,7 @@ class Documents:
         )
 
     def take_queries(self, mask: Mask) -> Documents:
-        """Return the documents of some queries."""
+        """Take the documents of some queries."""
         queries, rows = self.queries.subset(mask)
         return self.take(rows, queries, mask)
 
@@ -131,7 +131,7 @@ class Documents:
             yield self.take(queries.order[first:last], single, span)
 
     def grouped(self) -> Documents:
-        """Return the documents query by query, as other libraries need them."""
+        """Sort the documents by query, as other libraries need them."""
         if self.queries.contiguous:
             return self
         return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
@@ -159,7 +159,7 @@ class Documents:
         return parts
 
     def with_label(self, label: str | None, user: object) -> tuple[Documents, Chosen, Chosen]:
-        """Return the documents that have a label, in place of y; and their rows and queries.
+        """Take the documents that have a label, in place of y; return them, their rows and queries.
 
         `user` is what needs the label, for the error where there is none.
         """
@@ -176,7 +176,7 @@ class Documents:
 def check_labels_by_name(
     labels: object, length: int, argument: str = "labels"
 ) -> dict[str, Vector]:
-    """Return labels by name, NaN where a document is unjudged."""
+    """Check labels by name, NaN where a document is unjudged."""
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):
@@ -206,7 +206,7 @@ def _checked_label(values: ArrayLike, argument: str, length: int) -> Vector:
 def find_label(
     labels: Mapping[str, Vector], name: str, queries: Queries, user: object
 ) -> tuple[Vector, tuple[Queries, Positions, Mask] | None]:
-    """Return the label of a name and, unless it judges all documents, those that it does judge.
+    """Find the label of a name and, unless it judges all documents, those that it does judge.
 
     `user` is what needs the label, for the error where there is none.
     """
@@ -221,7 +221,7 @@ def find_label(
 
 
 def check_column_names(names: Any) -> list[str]:
-    """Return the names of columns, or say what labels must be."""
+    """Check that names are a list of columns."""
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if not listed or not all(isinstance(name, str) for name in names):
         demand = "must be a mapping of name to values, or a list of columns of X"
@@ -230,7 +230,7 @@ def check_column_names(names: Any) -> list[str]:
 
 
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """Return a data frame without some of its columns, and what these hold."""
+    """Split some columns off a data frame."""
     if (frame := as_frame(X, "X")) is None:
         demand = "must be a mapping of name to values where X is no data frame"
         raise ArgumentTypeError("labels", demand, quoted(names))
@@ -243,7 +243,7 @@ def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
 
 
 def check_initial_scores(values: ArrayLike | None, name: str, length: int) -> Vector | None:
-    """Return the scores to boost from, none of them too large for a booster."""
+    """Check that scores to boost from are not too large for a booster."""
     if values is None:
         return None
     scores = check_finite(check_vector(values, name, length), name)
@@ -253,7 +253,7 @@ def check_initial_scores(values: ArrayLike | None, name: str, length: int) -> Ve
 
 
 def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
-    """Return the positions of documents that were shown, from 1, or a column for each context."""
+    """Check positions of impressions, from 1, with a column for each context."""
     if isinstance(values, Mapping):
         parts = [check_positions(part, f"{name}[{key!r}]", length) for key, part in values.items()]
         return np.column_stack(parts)
@@ -268,7 +268,7 @@ def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
 def document_weights(
     queries: Queries, sample_weight: Vector | None, query_weight: Vector | None
 ) -> Vector | None:
-    """Return the weight of each document, times its query's; None if there are no weights."""
+    """Multiply each document's weight by its query's; None if there are no weights."""
     if query_weight is None:
         return sample_weight
     per_document = query_weight[queries.index]
@@ -276,7 +276,7 @@ def document_weights(
 
 
 def take_rows(X: Any, rows: Positions) -> Any:
-    """Return some rows of a table."""
+    """Take some rows of a table."""
     from sklearn.utils import _safe_indexing  # takes long to import, and commands need no rows
 
     if sp.issparse(X):
@@ -288,7 +288,7 @@ def take_rows(X: Any, rows: Positions) -> Any:
 def fit_arguments(
     training: Mapping[str, Any], validation: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the arguments of `fit` for training and validation sets, each as its arguments."""
+    """Make the arguments of `fit` from those of training and validation sets."""
     arguments = {name: values for name, values in training.items() if values is not None}
     if validation:
         arguments["eval_set"] = [(part["X"], part["y"]) for part in validation]

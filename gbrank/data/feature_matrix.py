@@ -26,7 +26,7 @@ class LetorMatrix(sp.csr_matrix):
 
 
 def check_matrix(X: Any) -> Features:
-    """Return features in two dimensions as real numbers, in single precision where they are.
+    """Convert features to real numbers in two dimensions, in single precision where they are.
 
     A sparse matrix becomes CSR, with each entry once.
     """
@@ -49,7 +49,7 @@ def check_matrix(X: Any) -> Features:
 
 
 def objects_of(X: Any) -> Features:
-    """Return an array of objects, some of which are categories."""
+    """Convert features, some of which are categories, to an array of objects."""
     check_unmasked(X, "X", "fill it with NaN, which is missing")
     if sp.issparse(X):
         demand = "must be a data frame, as in fit, which had categories"
@@ -60,7 +60,7 @@ def objects_of(X: Any) -> Features:
 
 
 def _converted(matrix: Features) -> Features:
-    """Return features as numbers in two dimensions, or scikit-learn's word on why not."""
+    """Convert features to numbers in two dimensions, by scikit-learn's rules."""
     from sklearn import config_context  # takes long to import, and a service has none
     from sklearn.utils import check_array
 
@@ -94,7 +94,7 @@ def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
 
 
 def as_dense(X: Features) -> Features:
-    """Return a sparse matrix as an array, and anything else as it is."""
+    """Convert a sparse matrix to an array; return anything else unchanged."""
     return X.toarray() if sp.issparse(X) else X
 
 

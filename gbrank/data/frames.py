@@ -30,7 +30,7 @@ DEMAND = "X must hold the types of fit, numbers"
 
 
 def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
-    """Return a data frame of any library, None for anything else; refuse one not in memory."""
+    """Wrap a data frame of any library; None for anything else, an error if it is not in memory."""
     if isinstance(data, np.ndarray | list | tuple | dict):
         return None
     frame = nw.from_native(data, eager_only=True, pass_through=True)
@@ -74,7 +74,7 @@ class FeatureTable:
         return self._frame[:, place]
 
     def values(self, place: int) -> list[Any]:
-        """Return the values of a column."""
+        """List the values of a column."""
         if not self._pandas:
             return self.column(place).to_list()
         column = self._native.iloc[:, place]
@@ -84,11 +84,11 @@ class FeatureTable:
         return [categories[code] for code in codes.tolist()]
 
     def take(self, places: list[int]) -> Any:
-        """Return a data frame of some columns."""
+        """Take some columns, as a data frame."""
         return self._frame[:, places].to_native()
 
     def matrix(self, places: list[int], codes: Mapping[int, Vector]) -> NDArray[Any]:
-        """Return the columns at these places as numbers, but the codes for some of them."""
+        """Convert these columns to numbers, with codes in place of some of them."""
         columns = dict(codes)
         for place in set(self.others).intersection(places) - codes.keys():
             columns[place] = as_numbers(self.column(place), DEMAND)
@@ -125,7 +125,7 @@ class FeatureTable:
 
 
 def feature_table(X: Any) -> FeatureTable | None:
-    """Return the columns of a data frame, but for a stored index; None of anything else."""
+    """Wrap the columns of a data frame, without a stored index; None for anything else."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
     frame = X if nw.dependencies.is_pandas_dataframe(X) else as_frame(X, "X")
@@ -147,7 +147,7 @@ def feature_table(X: Any) -> FeatureTable | None:
 
 
 def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
-    """Return NumPy's type of the numbers in a column of pandas; None where there are none."""
+    """NumPy's type of the numbers in a pandas column; None if it holds no numbers."""
     if hasattr(dtype, "fill_value"):
         hint = " Pass X.sparse.to_coo() in fit and predict, or X.sparse.to_dense()."
         raise ArgumentError("X", "must not have sparse pandas columns", f"{dtype}", hint)
@@ -208,7 +208,7 @@ def split_frame(
 def split_and_mask(
     frame: Any, label: str, qid: str, drop: Sequence[str], unjudged: Unjudged
 ) -> tuple[Any, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
-    """Return what `split_frame` does, and the mask of the rows that it kept."""
+    """Split as `split_frame` does, with the mask of the retained rows."""
     if (data := as_frame(frame, "frame")) is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
     check_column_list(drop, "drop")
@@ -234,14 +234,14 @@ def split_and_mask(
 
 
 def is_stored_index(name: object) -> bool:
-    """Return whether Arrow has named a column so, for an index of pandas without a name."""
+    """Whether Arrow named a column so, for a pandas index without a name."""
     if not (isinstance(name, str) and name.startswith("__index_level_")):
         return False
     return re.fullmatch(r"__index_level_\d+__", name) is not None
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the labels to use, and the mask of their rows."""
+    """Select the labels to use, and the mask of their rows."""
     check_choice(unjudged, "unjudged", ["refuse", "drop", "irrelevant"])
     values = check_vector(labels, "label")
     missing = np.isnan(values) | (values == -1)
@@ -257,12 +257,12 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
 
 
 def is_numeric(dtype: nw.dtypes.DType) -> bool:
-    """Return whether a column's type is one of numbers or booleans."""
+    """Whether a column holds numbers or booleans."""
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
 def as_numbers(column: nw.Series[Any], demand: str, hint: str = "") -> NDArray[Any]:
-    """Return a column of numbers, or without a value, as an array; refuse any other."""
+    """Convert a column of numbers, or one without a value, to an array."""
     if not is_numeric(column.dtype):
         if column.null_count() == len(column):
             return np.full(len(column), np.nan, np.float32)
@@ -278,7 +278,7 @@ def as_numbers(column: nw.Series[Any], demand: str, hint: str = "") -> NDArray[A
 
 
 def _first_word(column: nw.Series[Any]) -> str:
-    """Return the first value that is no number, as a part of a message; empty for most types."""
+    """Quote the first value that is no number, for a message; nothing for most types."""
     for row, value in enumerate(column.to_list() if column.dtype in (nw.String, nw.Object) else ()):
         try:
             float("nan" if is_missing(value) or value == "" else value)

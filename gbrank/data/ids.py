@@ -101,7 +101,7 @@ def _has_missing(value: object) -> bool:
 
 
 def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
-    """Return the code of each value, and the distinct values in order of appearance."""
+    """Find the code of each value, and the distinct values in order of appearance."""
     if values.dtype == object:
         codes: dict[Any, int] = {}
         try:
@@ -121,7 +121,7 @@ def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
 
 
 def _identity(value: Any, name: str = "qid") -> Any:
-    """Return what ids are compared by: an integer, a text, or the repr of anything else."""
+    """Convert an id to what it is compared by: an integer, a text, or the repr of others."""
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         value = value.item()
     if isinstance(value, str | int):
@@ -150,7 +150,7 @@ def key_of(value: Any) -> int:
 def places_among(
     wanted: Sequence[Any], known: Sequence[Any], key: Callable[[Any], Any] = key_of
 ) -> list[list[int]]:
-    """Return the places of each wanted id among the known ones.
+    """Find each wanted id among the known ones.
 
     They are of those that equal it. If none does, they are of those with the same key, unless
     another wanted id has this key too.

@@ -176,14 +176,14 @@ class Letor:
         return X
 
     def queries(self) -> QueryIds:
-        """Return the query of each document."""
+        """Decode the query of each document."""
         names = self._decoded("qid", self._names)
         if all(_INTEGER.fullmatch(name) and -(2**63) <= int(name) < 2**63 for name in names):
             return np.array(list(map(int, names)), np.int64)[self._codes]
         return np.array(names)[self._codes]
 
     def comments(self) -> list[str]:
-        """Return what follows the first # of each document's line."""
+        """Decode the text after the first # of each document's line."""
         texts = self._decoded("comment", [match["comment"] or b"" for match in self._documents()])
         return [text.strip() for text in texts]
 
@@ -196,7 +196,7 @@ class Letor:
         return _DOCUMENT.finditer(self._data)
 
     def _decoded(self, part: str, texts: Iterable[bytes]) -> list[str]:
-        """Return a part of all documents as text in UTF-8."""
+        """Decode a part of all documents."""
         try:
             return [text.decode() for text in texts]
         except UnicodeDecodeError as error:

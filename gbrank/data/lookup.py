@@ -17,12 +17,12 @@ from gbrank.data.sampling import row_keys, split_mix
 
 
 def by_rank(rows: Positions, scores: Vector) -> Positions:
-    """Return rows with the best score first; equal scores take the order of the rows."""
+    """Sort rows by falling score; equal scores keep the order of the rows."""
     return rows[np.argsort(-scores, kind="stable")]
 
 
 def document_names(docid: Any, queries: Queries) -> list[Any]:
-    """Return what the documents of all rows are called."""
+    """List the names of the documents in all rows."""
     names: list[Any] = np.asarray(docid, dtype=object).tolist()
     if len(names) != queries.n_documents:
         demand = f"must have {queries.n_documents} entries"
@@ -37,7 +37,7 @@ def rows_asked_for(
     docid: Any,
     ranked: Callable[[Positions], Positions],
 ) -> tuple[list[int], list[str]]:
-    """Return the rows of documents of one query, and what they are called, by argument.
+    """Find the rows of documents of one query, and the documents' names, by argument.
 
     With `docid` they are asked for by name; else with `query` by rank, from 1, in the rows that
     `ranked` puts in order; else by row, from 0.
@@ -68,7 +68,7 @@ def rows_asked_for(
 
 
 def _rows_of(query: object, queries: Queries) -> Positions:
-    """Return the rows of the query that was asked for."""
+    """Find the rows of a query."""
     known = as_list(queries.ids)
     try:
         ((number,),) = places_among([query], known)
@@ -88,14 +88,14 @@ def warn_of_repeats(docid: Any, queries: Queries) -> None:
 
 
 def count_repeated_names(docid: Any, queries: Queries) -> int:
-    """Return how many rows have the name of an earlier row of their query."""
+    """Count the rows that repeat the name of an earlier row of their query."""
     rows = zip(queries.index.tolist(), document_names(docid, queries), strict=True)
     known = [row for row in rows if not is_missing(row[1])]
     return len(known) - len(set(known))
 
 
 def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
-    """Return how many rows equal an earlier one, in a table and in the columns beside it."""
+    """Count the rows that equal an earlier one, in a table and in further columns."""
     others = [np.asarray(column, np.float64) + 0.0 for column in columns]  # without a −0
     if (frame := as_frame(X, "X")) is not None:
         series = [
@@ -110,6 +110,6 @@ def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
 
 
 def of_all(count: int, queries: Queries) -> str:
-    """Return how many rows these are, and which share of all."""
+    """Format a count of rows, and its share of all."""
     n = queries.n_documents
     return f"{count:,} of {n:,} rows ({count / n:.1%})"

@@ -114,7 +114,7 @@ class Queries:
 
     @classmethod
     def _grouped(cls, codes: Positions, ids: NDArray[Any]) -> Queries:
-        """Return the queries of rows, given the number of each row's query."""
+        """Make queries from the number of each row's query."""
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
         return cls(_compact(np.argsort(codes, kind="stable")), offsets, ids)
 
@@ -184,7 +184,7 @@ class Queries:
         return index
 
     def rows(self, query: int) -> NDArray[np.signedinteger]:
-        """Return the rows of a query, in their order.
+        """List the rows of a query, in their order.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Queries:
         return bool((np.diff(self.order) == 1).all())
 
     def in_order(self, values: Any) -> Any:
-        """Return one value per query in the order of the queries.
+        """Put one value per query in the order of the queries.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Queries:
         return [entries[place] for (place,) in places_of]
 
     def one_each(self, values: NDArray[Any], name: str) -> NDArray[Any]:
-        """Return the one value of each query, given one for each row that repeats it.
+        """Reduce values that repeat in the rows of a query to one per query.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class Queries:
         return self.select(keep[self.index])[:2]
 
     def select(self, keep: Mask) -> tuple[Queries, Positions, Mask]:
-        """Return some of the rows, with the queries that they are of.
+        """Select some of the rows, with their queries.
 
         Parameters
         ----------
@@ -337,12 +337,10 @@ class Queries:
 
 
 def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
-    """Return row numbers as int32 if that can hold them, else as int64."""
     return rows.astype(np.int32 if len(rows) <= np.iinfo(np.int32).max else np.int64, copy=False)
 
 
 def _checked_sizes(sizes: ArrayLike) -> Positions:
-    """Return group sizes as integers of at least 1."""
     counts = one_column(np.asarray(sizes))
     numbers = counts.ndim == 1 and counts.size > 0 and counts.dtype.kind in "iuf"
     if not numbers or ((counts < 1) | (counts != np.floor(counts))).any():
@@ -353,7 +351,7 @@ def _checked_sizes(sizes: ArrayLike) -> Positions:
 
 
 def _is_by_position(index: Any, keys: list[int]) -> bool:
-    """Return whether the index of a series is none of query ids; refuse one that may be both."""
+    """Whether the index of a series holds no query ids; raise if it may or may not."""
     positions = range(len(keys))
     default = type(index).__name__ == "RangeIndex" and index.name is None
     if not default or range(index.start, index.stop, index.step) != positions:

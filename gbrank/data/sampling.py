@@ -16,7 +16,7 @@ BLOCK = 2**16
 
 
 def split_mix(noise: Any, i: Any) -> Any:
-    """Return the i-th 64-bit output, i from 0, of SplitMix64 started at `noise`."""
+    """Compute the i-th 64-bit output, i from 0, of SplitMix64 started at `noise`."""
     # Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators". `noise` is an
     # array here; kernels compile the same lines for numbers.
     state = np.uint64(noise) + (np.uint64(i) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -26,14 +26,14 @@ def split_mix(noise: Any, i: Any) -> Any:
 
 
 def query_keys(ids: Array) -> Keys:
-    """Return one number per query that depends on its id only, whatever type holds it."""
+    """Hash the id of each query, whatever type holds it."""
     if ids.dtype.kind in "iub":
         return ids.astype(np.int64).view(np.uint64)
     return np.fromiter(map(key_of, as_list(ids)), np.uint64, len(ids))
 
 
 def document_keys(queries: Queries) -> Keys:
-    """Return one number per document that depends on its query's id and its place there."""
+    """Hash each document's query and its position there."""
     place = np.empty(queries.n_documents, dtype=np.uint64)
     first = np.repeat(queries.offsets[:-1], queries.sizes)
     place[queries.order] = np.arange(queries.n_documents) - first
@@ -41,7 +41,7 @@ def document_keys(queries: Queries) -> Keys:
 
 
 def row_keys(X: Features) -> Keys:
-    """Return one number per row that depends on the row's numbers only, in single precision."""
+    """Hash the numbers of each row, in single precision."""
     n_rows, n_columns = X.shape
     step = 1 + BLOCK // n_columns
     columns = split_mix(np.arange(n_columns, dtype=np.uint64), 0)
@@ -55,21 +55,21 @@ def row_keys(X: Features) -> Keys:
 
 
 def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
-    """Return a hash of (seed, round, key) for each key; one seed, or one for each key."""
+    """Hash (seed, round, key) for each key; one seed, or one for each key."""
     seeds = [seed] if isinstance(seed, int | np.integer) else seed
     start = np.array([int(item) & (2**64 - 1) for item in seeds], dtype=np.uint64)
     return split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
 
 
 def sampled(keys: Keys, fraction: float, seed: int, round: int) -> Mask:
-    """Return the mask of the keys that a round samples: the `fraction` with the smallest draws."""
+    """Draw the `fraction` of the keys that a round samples, as a mask."""
     draws = query_noise(keys, seed, round)
     count = max(1, int(fraction * all_sum(len(keys)) + 0.5))  # halves go up
     return draws <= nth_smallest(draws, count)
 
 
 def nth_smallest(draws: Keys, n: int) -> np.uint64:
-    """Return the n-th smallest draw over all workers, n from 1."""
+    """Find the n-th smallest draw over all workers, n from 1."""
     result = 0
     for shift in range(56, -1, -8):  # byte by byte, so that workers tell each other counts only
         byte = (draws >> np.uint64(shift)).astype(np.uint8)

@@ -85,13 +85,13 @@ class Schema:
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> Schema:
-        """Return the schema in a saved model."""
+        """Restore the schema of a saved model."""
         categories = {int(key): values for key, values in saved["categories"].items()}
         return cls(**{**saved, "categories": categories})
 
     @classmethod
     def union(cls, schemas: Sequence[Schema]) -> Schema:
-        """Return the schema of all rows, from those of parts of them."""
+        """Merge the schemas of parts of all rows."""
         first = schemas[0]
         for part in schemas:
             if (part.n_features, part.names) != (first.n_features, first.names):
@@ -113,7 +113,7 @@ class Schema:
         return replace(first, categorical=categorical, categories=categories, empty=[])
 
     def transform(self, X: Any) -> Features:
-        """Return X as a float array, or as a CSR matrix if it is sparse."""
+        """Convert X to a float array, or a CSR matrix if it is sparse."""
         if (table := feature_table(X)) is None:
             if not self.categories:
                 return self._checked(check_matrix(X))
@@ -129,12 +129,12 @@ class Schema:
         return self._checked(table.matrix(places, codes))
 
     def in_order(self, X: Any) -> Any:
-        """Return a data frame with the columns of fit, as there; anything else as it is."""
+        """Order the columns of a data frame as in fit; return anything else unchanged."""
         table = feature_table(X) if self.names else None
         return X if table is None or table.names == self.names else table.take(self._places(table))
 
     def of_rows(self, rows: Sequence[Mapping[Any, Any]]) -> Features:
-        """Return rows, each a mapping with a value for each name, as an array."""
+        """Convert rows, each a mapping with a value for each name, to an array."""
         if self.names is None:
             raise ArgumentError("X", "must have columns without names, as in fit", "mappings")
         try:
@@ -149,7 +149,7 @@ class Schema:
         return self._of_columns(columns)
 
     def _of_columns(self, columns: list[list[Any]]) -> Matrix:
-        """Return the values of each column of fit, checked, as numbers and codes of categories."""
+        """Convert each column of fit to numbers and codes of categories."""
         numbers = [
             _numbers(values, self._name(position), self._codes_of.get(position))
             for position, values in enumerate(columns)
@@ -173,7 +173,7 @@ class Schema:
         return matrix
 
     def _places(self, table: FeatureTable) -> list[int]:
-        """Return the place in a table of each column of fit."""
+        """Find the columns of fit in a table."""
         if self.names is None or table.names == self.names:
             return [*range(len(table.names))]
         place_of = {name: place for place, name in enumerate(table.names)}
@@ -186,7 +186,7 @@ class Schema:
         return str(position) if self.names is None else self.names[position]
 
     def _kind_of(self, position: int) -> str:
-        """Return what a column holds."""
+        """Describe what a column holds."""
         if position in self.categories:
             return "categories"
         return "codes" if position in self.categorical else "numbers"
@@ -201,7 +201,7 @@ class Schema:
 
 
 def _known_categories(column: nw.Series[Any]) -> list[Any]:
-    """Return the categories in a column, in the order of their codes."""
+    """List the categories in a column, in the order of their codes."""
     values = [plain(value) for value in _distinct(column.to_list())]
     for value in values:
         if not isinstance(value, str | int | float | bool):
@@ -212,7 +212,7 @@ def _known_categories(column: nw.Series[Any]) -> list[Any]:
 
 
 def _numbers(values: list[Any], name: str, codes: dict[Any, int] | None) -> list[Any]:
-    """Return numbers, or the codes of categories; NaN where they are missing or unknown."""
+    """Convert values to numbers or codes of categories; NaN where missing or unknown."""
     if codes is None and set(map(type, values)) <= NUMBERS:
         return values
     kinds = {"numbers", "Decimal"}
@@ -231,14 +231,14 @@ def _numbers(values: list[Any], name: str, codes: dict[Any, int] | None) -> list
 
 
 def _kind(value: object) -> str:
-    """Return what kind a value is of: 3, 3.0 and True are numbers."""
+    """Return the kind of a value: 3, 3.0 and True are numbers."""
     if isinstance(value, str):
         return "text"
     return "numbers" if isinstance(value, Real | np.bool_) else type(value).__name__
 
 
 def _distinct(values: list[Any]) -> list[Any]:
-    """Return the different values that are not missing; all if some cannot be hashed."""
+    """List the distinct values that are not missing; all if some cannot be hashed."""
     with suppress(TypeError):
         values = list(dict.fromkeys(values))
     return [value for value in values if not is_missing(value)]
@@ -249,7 +249,7 @@ def _sorted(categories: set[Any]) -> list[Any]:
 
 
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> Vector:
-    """Return columns of a table as numbers, shape (n_columns, n_documents)."""
+    """Convert columns of a table to numbers, shape (n_columns, n_documents)."""
     if (table := feature_table(X)) is None:
         matrix = check_matrix(X)
         chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
@@ -262,7 +262,7 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> Vector:
 def column_places(
     wanted: Iterable[int | str], argument: str, names: Sequence[str] | None, n_features: int
 ) -> tuple[int, ...]:
-    """Return the positions of the columns that an argument gives by name or position."""
+    """Resolve columns named by an argument, or by position, to positions."""
     places = []
     for item in wanted:
         if not isinstance(item, str):
@@ -279,7 +279,7 @@ def column_places(
 
 
 def column_of(X: Any, name: str, argument: str) -> Array:
-    """Return a column of X by its name (see `Schema.feature_names`), None for missing."""
+    """Look up a column of X by its name (see `Schema.feature_names`); None is missing."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
     table = feature_table(X)

@@ -91,7 +91,7 @@ class _Splitter:
     def get_n_splits(
         self, X: Any = None, y: Any = None, qid: Any = None, *, groups: Any = None
     ) -> int:
-        """Return how many splits there are."""
+        """Return the number of splits."""
         return int(self.n_splits)
 
 

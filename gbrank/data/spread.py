@@ -14,7 +14,7 @@ HALFWAY = 5000
 
 
 def spread_within_queries(scores: Vector, queries: Queries) -> float:
-    """Return the standard deviation of scores about their queries' means, over all workers."""
+    """Compute the standard deviation of scores about their queries' means, over all workers."""
     # Sums are taken in integers, so that the order of rows plays no part.
     starts = queries.offsets[:-1]
     # Halved, so that no difference overflows.
@@ -34,17 +34,16 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
 
 
 def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
-    """Return the sigma that is one spread, over all workers; 1 if all scores are tied."""
+    """Compute the sigma that is one spread, over all workers; 1 if all scores are tied."""
     return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** _power(sigma_unit) or 1.0
 
 
 def step_factor(sigma: float, queries: Queries, sigma_unit: str) -> float:
-    """Return the factor from steps of σ spreads to σ + (1 − σ) n / (n + 5000), n queries."""
+    """Compute the factor from steps of σ spreads to σ + (1 − σ) n / (n + 5000), n queries."""
     width = min(sigma ** (1 / _power(sigma_unit)), 1.0)
     n = float(all_sum(queries.n_queries))  # many queries support steps of one spread, few do not
     return 1 + (1 / width - 1) * n / (n + HALFWAY)
 
 
 def _power(sigma_unit: str) -> int:
-    """Return the power of a score that sigma is measured in."""
     return 2 if sigma_unit == "squared score" else 1

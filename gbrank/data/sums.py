@@ -12,7 +12,7 @@ CHUNK = 1 << 16
 
 
 def order_free_mean(values: Vector, count: int) -> float:
-    """Return Σ values / count over all workers; values must be finite and not negative."""
+    """Compute Σ values / count over all workers; values must be finite and not negative."""
     bits, largest = _fixed_point_format(values)
     total = sum(
         int(_to_fixed_point(values[start : start + CHUNK], bits, largest).sum())
@@ -23,7 +23,7 @@ def order_free_mean(values: Vector, count: int) -> float:
 
 
 def order_free_sums(values: Vector, groups: Positions, n_groups: int) -> Vector:
-    """Return the sum of each group of finite values, over all workers."""
+    """Sum each group of finite values over all workers."""
     sums = np.zeros(n_groups, dtype=np.int64)
     bits, largest = _fixed_point_format(values)
     np.add.at(sums, groups, _to_fixed_point(values, bits, largest))
@@ -51,12 +51,12 @@ def round_to_exact_sums(*arrays: Vector) -> list[float]:
 
 
 def max_abs(values: Vector) -> float:
-    """Return the largest |value| here; 0 if there is none."""
+    """Find the largest |value| here; 0 if there is none."""
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def _fixed_point_format(values: Vector) -> tuple[int, float]:
-    """Return bits and factor of the fixed-point format in which no sum over workers overflows."""
+    """Find bits and factor of the fixed-point format in which no sum over workers overflows."""
     largest = all_max(max_abs(values))
     return 62 - int(all_sum(len(values))).bit_length(), largest
 

@@ -23,7 +23,7 @@ LARGEST_EXACT = 2**53  # up to this size, floats hold all integers
 
 
 def read_bytes(path: StrPath) -> bytes:
-    """Return the content of a text file: unpacked, in UTF-8 without a byte order mark."""
+    """Read a text file: unpacked, in UTF-8 without a byte order mark."""
     data = Path(path).read_bytes()
     if data.startswith(b"\x1f\x8b"):
         try:
@@ -34,12 +34,12 @@ def read_bytes(path: StrPath) -> bytes:
 
 
 def read_lines(path: StrPath) -> list[str]:
-    """Return the lines of a text file."""
+    """Read the lines of a text file."""
     return decoded(path, read_bytes(path)).splitlines()
 
 
 def decoded(path: StrPath, data: bytes) -> str:
-    """Return bytes as text in UTF-8, without NUL bytes, which text in UTF-16 has."""
+    """Decode UTF-8 without NUL bytes, which text in UTF-16 has."""
     try:
         text, expected, at = data.decode(), "text without NUL bytes", data.find(b"\0")
     except UnicodeDecodeError as error:
@@ -64,7 +64,7 @@ def written(path: StrPath) -> Iterator[BinaryIO | gzip.GzipFile]:
 
 
 def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:
-    """Return names as text, refusing NUL, white space, and what is unwanted."""
+    """Check names as text without NUL, white space and unwanted characters."""
     # NumPy's arrays of strings drop NULs at the end.
     ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if ids.shape != (length,):

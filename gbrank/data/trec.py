@@ -69,7 +69,7 @@ def read_run(path: StrPath) -> Lines:
 
 
 def parse_run(path: StrPath, content: bytes) -> Lines:
-    """Return what a TREC run holds, given its bytes."""
+    """Parse the bytes of a TREC run."""
     form = "query Q0 document rank score name"
     return _parse(path, content, form, "score", "a finite number", _NUMBER)
 
@@ -155,7 +155,7 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
 
 
 def judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str], Mask]:
-    """Return what `read_judged_run` does, and the mask of the rows that qrels have."""
+    """Read as `read_judged_run` does, with the mask of the rows that qrels have."""
     labels, qid, judged = read_qrels(qrels)
     runs = {"run": Run(run, *read_run(run))}
     queries, scores = add_retrieved(Queries.from_qid(qid), judged, runs, str)
@@ -172,14 +172,14 @@ class Run(NamedTuple):
     documents: list[str]
 
     def names(self, docid: Any, queries: Queries) -> list[Any]:
-        """Return what the documents of all rows are called."""
+        """List the names of the documents in all rows."""
         if docid is None:
             demand = f"must name the documents of the rows for a TREC run, {self.path}"
             raise ArgumentError("docid", demand, "None")
         return document_names(docid, queries)
 
     def ranks(self, queries: Queries, query_key: QueryKey) -> dict[DocumentKey, float]:
-        """Return the rank of each document of these queries, by its query's number and its name.
+        """Rank the documents of these queries, by their query's number and their name.
 
         Ranks are from 1 by score in single precision, equal ones by name, the last first.
         """
@@ -194,7 +194,7 @@ class Run(NamedTuple):
         return {(numbers[query], name): rank for query, name, rank in lines if query in numbers}
 
     def _numbers(self, queries: Queries, query_key: QueryKey) -> dict[str, int]:
-        """Return the number of each query; warn of those that only the run has, or only others."""
+        """Find the number of each query of the run; warn about those that only one side has."""
         ids, topics, numbers = as_list(queries.ids), list(dict.fromkeys(self.qid)), dict[str, int]()
         for number, places in enumerate(places_among(ids, topics, query_key)):
             if len(places) > 1:
@@ -235,7 +235,7 @@ def add_retrieved(
 
 
 def extended(column: Any, queries: Queries, name: str, length: int, fill: float = 0.0) -> Vector:
-    """Return a column with a number for rows that were added; NaN in queries where it has NaN."""
+    """Extend a column to rows that were added; NaN in queries where it has NaN."""
     values, filled = check_vector(column, name, length), np.full(queries.n_queries, fill)
     filled[queries.index[: len(values)][np.isnan(values)]] = np.nan
     return np.append(values, filled[queries.index[len(values) :]])
@@ -293,7 +293,7 @@ def write_run(
 def run_lines(
     scores: ArrayLike, qid: ArrayLike, documents: Sequence[str], name: str
 ) -> Iterator[str]:
-    """Return the lines of a TREC run."""
+    """Format the lines of a TREC run."""
     values = check_finite(check_vector(scores, "scores"), "scores")
     names, document_names = _check_documents(qid, documents, len(values))
     check_names([name], "name", 1)
@@ -378,7 +378,7 @@ def _parse(
 def _check_documents(
     qid: ArrayLike, documents: Sequence[str], length: int
 ) -> tuple[list[str], list[str]]:
-    """Return the query and the name of each document as text."""
+    """Check queries and names of documents; return both as text."""
     queries = check_names(qid, "qid", length)
     names = check_names(documents, "documents", length)
     pairs = Counter(zip(queries, names, strict=True))
