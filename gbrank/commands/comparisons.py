@@ -52,8 +52,8 @@ def compare(
     the standard deviation over seeds, p-values of the paired randomisation test and t test,
     corrected by Holm (which intervals are not), and the CPU seconds of a fit.
 
-    A ranker is an objective, for GBRanker with it, or "lightgbm", "xgboost" or "catboost", for
-    their rankers, all with default parameters. It may also be judged as it is: the folder or file
+    A ranker is an objective, for GBRanker with it, or "lightgbm" or "xgboost", for their rankers,
+    all with default parameters. It may also be judged as it is: the folder or file
     of a model, a TREC run (with --docid), or a column of tables, which is then no feature.
 
     The queries of a file are divided into five folds. With --time, those of a table are divided in
@@ -93,7 +93,7 @@ def compare(
     --------
     gbrank compare --seeds 1
     gbrank compare --data data.parquet --label grade --qid query --drop url --metric ndcg@10 map \
-        --rankers lambda:ndcg lightgbm xgboost catboost --json compared.json --picture compared.png
+        --rankers lambda:ndcg lightgbm xgboost --json compared.json --picture compared.png
     gbrank compare --rankers ranknet listmle --seconds-picture seconds.png
     gbrank compare --rankers lambda:ndcg mine --plugin mine.py
     gbrank compare --data log.parquet --time day --rankers lambda:ndcg live_score model.txt

@@ -22,9 +22,9 @@ CHOSEN = ("learning_rate", "colsample", "extra_trees")  # by a fit, where they a
 def load(path: str) -> Any:
     """Load a model of any library from its folder or file."""
     if Path(path).is_file():
-        from gbrank.evaluation.scorable import opened  # needs all boosters
+        from gbrank.evaluation.scorable import open_source  # needs all boosters
 
-        return opened(path)
+        return open_source(path)
     from gbrank.ranker import load_ranker
 
     return load_ranker(path)

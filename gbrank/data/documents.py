@@ -32,6 +32,7 @@ UNJUDGED = -1  # as a label beside y; so is NaN
 LARGEST_SCORE = 1e30  # finite in single precision, and so are sums
 EVERY = slice(None)
 BY_DOCUMENT = ("y", "sample_weight", "init_score", "position")  # the columns, besides labels
+COLUMNS = ("sample_weight", "query_weight", "init_score", "position", "labels")
 # The arguments of `fit` that list a column, one entry for each validation set.
 VALIDATION = {
     "qid": "eval_qid",

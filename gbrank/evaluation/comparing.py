@@ -24,8 +24,8 @@ from gbrank.data.queries import Queries
 from gbrank.data.text_files import StrPath
 from gbrank.data.trec import Run, add_retrieved, extended
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
-from gbrank.evaluation.dataset import Dataset, Fit, check_known, configure, run_fits
-from gbrank.evaluation.scorable import JUDGED, opened, predicted, read_judgements, scores_from
+from gbrank.evaluation.dataset import Dataset, Fit, FitResult, check_known, configure, run_fits
+from gbrank.evaluation.scorable import JUDGED, open_source, predicted, read_judgements, scores_from
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import JUDGE, PEOPLE, of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -33,13 +33,9 @@ from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
 
-OTHERS: dict[str, tuple[str, dict[str, Any]]] = {  # libraries; their rankers, kept quiet
+DEFAULT_RANKERS: dict[str, tuple[str, dict[str, Any]]] = {  # of other libraries, kept quiet
     "lightgbm": ("LGBMRanker", {"verbosity": -1}),
     "xgboost": ("XGBRanker", {"enable_categorical": True}),
-    "catboost": (
-        "CatBoostRanker",
-        {"n_estimators": 1000, "logging_level": "Silent", "allow_writing_files": False},
-    ),
 }
 
 
@@ -140,7 +136,7 @@ def compare_scores(
     vectors, runs = dict[str, Any](), dict[str, Run]()
     for key, source in scores.items():
         with found_in(f"scores[{key!r}]: "):
-            source = opened(source, X)
+            source = open_source(source, X)
             if isinstance(source, Run):
                 runs[key] = source
             else:
@@ -166,12 +162,17 @@ def compare_scores(
     documents = Documents.checked(X, queries=queries, **data)
     _check_measures(decisive, documents)
     cube = np.array([[vectors[key]] for key in scores])
-    folds = np.ones(queries.n_documents, np.int64)
-    parts = {"test": QueryValues.of_scores(measures, documents, folds, cube)}
     unknown = np.full((len(scores), 1, 1), np.nan)
-    names = list(map(str, measures))
     return Comparison(
-        name, list(scores), [0], names, parts, unknown, unknown, baseline, target_difference
+        data=name,
+        rankers=list(scores),
+        seeds=[0],
+        metrics=list(map(str, measures)),
+        parts={"test": QueryValues.of_scores(measures, documents, 1, cube)},
+        rounds=unknown,
+        cpu_seconds=unknown,
+        baseline=baseline,
+        target_difference=target_difference,
     )
 
 
@@ -237,8 +238,8 @@ def compare_rankers(
     ----------
     rankers : mapping of str to estimator, str or scores
         By name: estimators with `fit` and `predict`, which are trained, fitted or not; the name of
-        an objective, for `GBRanker` with it, or "lightgbm", "xgboost" or "catboost", for their
-        rankers, all with default parameters; or what `scores_from` takes, which is judged as it is:
+        an objective, for `GBRanker` with it, or "lightgbm" or "xgboost", for their rankers, all
+        with default parameters; or what `scores_from` takes, which is judged as it is:
         a booster, the file of a model, a column, scores, a TREC run. (So is a fitted estimator in
         scikit-learn's ``FrozenEstimator``.) What has seen the test queries in training will look
         better than it is. A `random_state` is set to the seed, and `n_jobs` (CatBoost's
@@ -281,9 +282,9 @@ def compare_rankers(
     >>> [(comparison.data, comparison.summary()[0].n_queries) for comparison in comparisons]
     [('cubic 1', 9), ('cubic 2', 9)]
     """
-    resolved = get_measures(metric, "metric")
+    measures = get_measures(metric, "metric")
     datasets = list(datasets)
-    _check_datasets(datasets, resolved)
+    _check_datasets(datasets, measures)
     baseline = _check_names(rankers, "rankers", baseline, target_difference)
     numbers = _check_seeds(seeds)
     sources = [
@@ -297,33 +298,45 @@ def compare_rankers(
         for fold in range(1, len(data.splits) + 1)
     ]
     results = run_fits(fits, n_jobs, progress)
-    names = list(map(str, resolved))
     comparisons = []
     for data in datasets:
         done = [result for fit, result in zip(fits, results, strict=True) if fit.data is data]
-        scores, *costs = zip(*done, strict=True)
-        shape = len(rankers), len(numbers), len(data.splits)
-        rounds, seconds = np.array(costs, np.float64).reshape(2, *shape)
-        values = {}
-        for part in PARTS:
-            if by_fit := [parts[part] for parts in scores if part in parts]:
-                rows = [getattr(fold, part) for fold in data.splits]
-                folds = np.repeat(np.arange(1, len(rows) + 1), list(map(len, rows)))
-                cube = np.concatenate(by_fit).reshape(*shape[:2], -1)
-                values[part] = QueryValues.of_scores(resolved, data.rows(*rows), folds, cube)
+        shape = (len(rankers), len(numbers), len(data.splits))
         comparison = Comparison(
-            data.name,
-            [*rankers],
-            numbers,
-            names,
-            values,
-            rounds,
-            seconds,
-            baseline,
-            target_difference,
+            data=data.name,
+            rankers=list(rankers),
+            seeds=numbers,
+            metrics=list(map(str, measures)),
+            parts=_values_of_parts(data, done, shape, measures),
+            rounds=np.array([result.rounds for result in done]).reshape(shape),
+            cpu_seconds=np.array([result.seconds for result in done]).reshape(shape),
+            baseline=baseline,
+            target_difference=target_difference,
         )
         comparisons.append(comparison)
     return comparisons
+
+
+def _values_of_parts(
+    data: Dataset,
+    results: Sequence[FitResult],
+    shape: tuple[int, int, int],
+    measures: Sequence[Measure],
+) -> dict[str, QueryValues]:
+    """Measure the scores of each part; results are in order of ranker, seed and fold."""
+    n_rankers, n_seeds, n_folds = shape
+    values = {}
+    for part in PARTS:
+        by_fold = []
+        for number, fold in enumerate(data.splits):
+            if len(rows := getattr(fold, part)):
+                scores = np.array([result.scores[part] for result in results[number::n_folds]])
+                cube = scores.reshape(n_rankers, n_seeds, len(rows))
+                documents = data.rows(rows)
+                by_fold.append(QueryValues.of_scores(measures, documents, number + 1, cube))
+        if by_fold:
+            values[part] = QueryValues.concatenate(by_fold)
+    return values
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
@@ -333,8 +346,8 @@ def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
     if isinstance(ranker, str):
         columns = getattr(as_frame(data.X, "X"), "columns", ())
         if ranker not in columns and not Path(ranker).exists():
-            if ranker in OTHERS:
-                kind, params = OTHERS[ranker]
+            if ranker in DEFAULT_RANKERS:
+                kind, params = DEFAULT_RANKERS[ranker]
                 return getattr(import_optional(ranker), kind)(**params)
             return GBRanker(get_objective(ranker))  # an object: other processes may lack the name
     with found_in(f"rankers[{name!r}]: "):

@@ -67,20 +67,18 @@ class QueryValues:
 
     @classmethod
     def of_scores(
-        cls, measures: Sequence[Measure], documents: Documents, folds: Positions, scores: Cube
+        cls, measures: Sequence[Measure], documents: Documents, fold: int, scores: Cube
     ) -> QueryValues:
-        """Return the values of scores, of shape (n_rankers, n_seeds, n_documents).
-
-        `folds` has the fold of each document.
-        """
+        """Measure scores of the documents of a fold, of shape (n_rankers, n_seeds, n_documents)."""
 
         def cube(measure: Measure) -> Cube:
             return np.apply_along_axis(bind_to_rows(measure, documents).per_query, 2, scores)
 
+        values: dict[str, Cube] = {}
         if JUDGE in documents.labels:
             judged = queries_of_people(documents)
             nothing = np.full((*scores.shape[:2], len(judged)), np.nan)
-            values = {PEOPLE: np.broadcast_to(judged.astype(np.float64), nothing.shape)}
+            values[PEOPLE] = np.broadcast_to(judged.astype(np.float64), nothing.shape)
             for measure in map(of_y, measures):
                 by_people = replace(measure, label=PEOPLE)
                 values[str(measure)] = cube(by_people) if judged.any() else nothing
@@ -88,7 +86,19 @@ class QueryValues:
         else:
             values = {str(measure): cube(measure) for measure in measures}
         queries = documents.queries
-        return cls(as_list(queries.ids), queries.one_each(folds, "folds"), values)
+        return cls(as_list(queries.ids), np.full(queries.n_queries, fold), values)
+
+    @classmethod
+    def concatenate(cls, folds: Sequence[QueryValues]) -> QueryValues:
+        """Put the queries of folds together."""
+        return cls(
+            queries=list(chain(*(fold.queries for fold in folds))),
+            folds=np.concatenate([fold.folds for fold in folds]),
+            values={
+                name: np.concatenate([fold.values[name] for fold in folds], axis=2)
+                for name in folds[0].values
+            },
+        )
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -20,18 +20,17 @@ from gbrank.common.errors import ArgumentError, found_in
 from gbrank.common.progress import Bar
 from gbrank.common.runtime import usable_threads
 from gbrank.common.values import Positions, Vector
-from gbrank.data.documents import Documents, fit_arguments, take_rows
+from gbrank.data.documents import COLUMNS, Documents, fit_arguments, take_rows
 from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
-from gbrank.evaluation.scorable import own_columns, predicted
+from gbrank.evaluation.scorable import predicted, select_columns
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
 
-FitResult: TypeAlias = tuple[dict[str, Vector], float, float]
-CATBOOST = {"random_seed": "random_state", "thread_count": "n_jobs"}  # its names, and ours
+DATASET_COLUMNS = (*COLUMNS, "judge_labels", "docid", "categorical_feature")
 
 
 class LabelledDocuments(NamedTuple):
@@ -107,15 +106,19 @@ class Dataset:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
         self.queries = Queries.resolve(X.shape[0], qid)
-        self.docid, self.only_to_judge = docid, set[str]()  # labels that nothing is trained on
+        self.name = name
+        self.docid = docid
+        self.categorical_feature = categorical_feature
+        self.only_to_judge: set[str] = set()  # labels that nothing is trained on
         warn_of_repeats(docid, self.queries)
         if judge_labels is not None:
             self.only_to_judge = {PEOPLE, JUDGE}
             both = with_judge(y, judge_labels, self.queries, columns.pop("labels", None))
-            y, columns["labels"] = both["y"], both["labels"]
-        self.name, self.categorical_feature = name, categorical_feature
+            y = both["y"]
+            columns["labels"] = both["labels"]
         self.documents = Documents.checked(X, y, self.queries, **columns)
-        self.X, self.y = self.documents.X, self.documents.y
+        self.X = self.documents.X
+        self.y = self.documents.y
         self.qid = self.queries.ids[self.queries.index]
         if isinstance(folds, int | np.integer):
             folds = LetorFolds(
@@ -123,12 +126,14 @@ class Dataset:
             )
         if hasattr(folds, "split"):
             folds = folds.split(self.X, self.y, self.qid)
-        self.splits = [_check_fold(f, self.queries, f"folds[{i}]") for i, f in enumerate(folds)]
+        self.splits = [
+            _check_fold(fold, self.queries, f"folds[{number}]") for number, fold in enumerate(folds)
+        ]
         if not self.splits:
             raise ArgumentError("folds", "must hold at least one fold", "none")
 
     def fold(self, number: int) -> tuple[LabelledDocuments, LabelledDocuments, LabelledDocuments]:
-        """Return the documents of a fold to train on, to validate on and to test on.
+        """Get the documents of a fold to train on, to validate on and to test on.
 
         Parameters
         ----------
@@ -162,26 +167,25 @@ class Dataset:
         )
         return train, valid, test
 
-    def rows(self, *parts: Positions) -> Documents:
-        """Return the rows of parts, whose queries are apart, with features as they were given."""
-        rows, n_queries = np.concatenate(parts), self.queries.n_queries
-        part = np.repeat(np.arange(len(parts)), list(map(len, parts)))
-        queries = Queries.from_qid(part * n_queries + self.queries.index[rows])
-        numbers = queries.ids % n_queries
+    def rows(self, rows: Positions) -> Documents:
+        """Take rows of whole queries, with features as the user passed them."""
+        queries = Queries.from_qid(self.queries.index[rows])
+        numbers = queries.ids
         return self.documents.take(rows, replace(queries, ids=self.queries.ids[numbers]), numbers)
 
 
 def check_known(names: Iterable[str], *functions: Callable[..., Any]) -> None:
-    """Refuse what neither a data set nor one of the functions takes by its name alone."""
-    functions += (Dataset, Documents.checked)
-    parameters = (each for f in functions for each in signature(f).parameters.values())
-    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
-    if unknown := sorted({*names} - {*known}):
+    """Refuse names that are neither columns of a data set nor keywords of these functions."""
+    known = set(DATASET_COLUMNS)
+    for function in functions:
+        parameters = signature(function).parameters.values()
+        known |= {item.name for item in parameters if item.kind is item.KEYWORD_ONLY}
+    if unknown := sorted({*names} - known):
         raise TypeError(unknown_names("argument", unknown, known))
 
 
 def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
-    """Return a fold's rows, after a check that no row and no query is in it twice."""
+    """Check that no row and no query is in a fold twice."""
     parts = [np.asarray(rows) for rows in fold] if hasattr(fold, "__len__") else []
     if len(parts) not in (2, 3):
         raise ArgumentError(where, "must be (train, valid, test) or (train, test)", quoted(fold))
@@ -189,10 +193,10 @@ def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
     outside = rows.dtype.kind not in "iu" or not np.isin(rows, queries.order).all()
     if outside or not all(map(len, parts)) or len(np.unique(rows)) < len(rows):
         last = queries.n_documents - 1
-        demand = f"must hold rows from 0 to {last} in each part, each of them at most once"
+        demand = f"must hold rows from 0 to {last} in each part, each row at most once"
         raise ArgumentError(where, demand, quoted(fold))
-    together = np.concatenate([np.unique(queries.index[rows]) for rows in parts])
-    query, count = np.unique(together, return_counts=True)
+    numbers = np.concatenate([np.unique(queries.index[rows]) for rows in parts])
+    query, count = np.unique(numbers, return_counts=True)
     if torn := query[count > 1].tolist():
         name = quoted(as_list(queries.ids)[torn[0]])
         raise ArgumentError(where, "must not split a query", f"query {name} in two of its parts")
@@ -211,6 +215,14 @@ class Fit(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name} on {self.data.name}, seed {self.seed}, fold {self.fold}"
+
+
+class FitResult(NamedTuple):
+    """Scores of the documents of each part, rounds of the model (NaN if unknown), CPU seconds."""
+
+    scores: Mapping[str, Vector]
+    rounds: float
+    seconds: float
 
 
 def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[FitResult]:
@@ -234,7 +246,7 @@ def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[Fi
 def try_ranker(fit: Fit) -> None:
     """Train a ranker that has rounds for two, one of its start, on all rows of its data set."""
     ranker = configure(fit.ranker, n_estimators=2)
-    if isinstance(ranker, np.ndarray) or "n_estimators" not in ends(ranker).values():
+    if isinstance(ranker, np.ndarray) or "n_estimators" not in _parameters(ranker).values():
         return
     data, rows = fit.data, fit.data.splits[fit.fold - 1].valid
     valid = [data.rows(rows)] if len(rows) else []
@@ -249,23 +261,22 @@ def try_ranker(fit: Fit) -> None:
 
 
 def run(fit: Fit) -> FitResult:
-    """Train a ranker, and score validation and test queries, unless it is scores already.
-
-    Returns the scores of each part's documents, the rounds of the model, NaN where the ranker does
-    not say, and CPU seconds.
-    """
+    """Train a ranker, and score validation and test queries, unless it is scores already."""
     data, ranker = fit.data, fit.ranker
-    chosen = data.splits[fit.fold - 1]._asdict()
+    fold = data.splits[fit.fold - 1]
     if isinstance(ranker, np.ndarray):
-        scores = {part: ranker[rows] for part, rows in chosen.items() if len(rows)}
-        return scores, np.nan, 0.0
-    train, *judged = [(part, data.rows(rows)) for part, rows in chosen.items() if len(rows)]
+        scores = {part: ranker[rows] for part, rows in fold._asdict().items() if len(rows)}
+        return FitResult(scores, rounds=np.nan, seconds=0.0)
+    train = data.rows(fold.train)
+    valid = [data.rows(fold.valid)] if len(fold.valid) else []
+    judged = dict(zip(("test", "valid"), [data.rows(fold.test), *valid], strict=False))
     start = time.process_time()
     with found_in(f"{fit}: "):
-        ranker = fit_on_rows(ranker, data, train[1], [rows for _, rows in judged[:-1]])
+        ranker = fit_on_rows(ranker, data, train, valid)
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
     rounds = getattr(ranker, "best_iteration_", None) or np.nan  # LightGBM says 0 for all of them
-    return {part: scores_on(ranker, rows) for part, rows in judged}, rounds, seconds
+    scores = {part: scores_on(ranker, rows) for part, rows in judged.items()}
+    return FitResult(scores, rounds=rounds, seconds=seconds)
 
 
 def run_in_worker(fit: Fit) -> FitResult:
@@ -277,13 +288,9 @@ def run_in_worker(fit: Fit) -> FitResult:
         signal.signal(signal.SIGINT, previous)
 
 
-def ends(ranker: Any) -> dict[str, str]:
-    """Return the last word of each parameter's name, by the name; CatBoost's in our words."""
-    names = ranker.get_params(deep=True)
-    words = {name: name.rpartition("__")[2] for name in names}
-    if type(ranker).__module__.startswith("catboost"):  # it does not list its defaults
-        words |= {name: word for name, word in CATBOOST.items() if word not in names}
-    return words
+def _parameters(ranker: Any) -> dict[str, str]:
+    """Return the last word of each parameter's name, by the name: of steps of pipelines, too."""
+    return {name: name.rpartition("__")[2] for name in ranker.get_params(deep=True)}
 
 
 def configure(ranker: object, **values: Any) -> Any:
@@ -291,7 +298,7 @@ def configure(ranker: object, **values: Any) -> Any:
     if isinstance(ranker, np.ndarray):  # scores, which nobody trains
         return ranker
     copy = clone(ranker)
-    params = {name: values[word] for name, word in ends(copy).items() if word in values}
+    params = {name: values[word] for name, word in _parameters(copy).items() if word in values}
     return copy.set_params(**params)
 
 
@@ -302,47 +309,46 @@ def fit_on_rows(
     parts = []
     for rows in (train, *valid):
         labels = {k: values for k, values in rows.labels.items() if k not in data.only_to_judge}
-        parts.append(replace(rows, labels=labels))
-    if not isinstance(ranker, BaseRanker):
-        # As other libraries want them.
-        parts = [replace(rows, X=own_columns(ranker, rows.X)).grouped() for rows in parts]
+        rows = replace(rows, labels=labels)
+        if not isinstance(ranker, BaseRanker):  # other libraries need queries one by one
+            rows = replace(rows, X=select_columns(ranker, rows.X)).grouped()
+        parts.append(rows)
     training, *validation = [rows.arguments() for rows in parts]
     arguments = fit_arguments(training, validation)
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
-    arguments = taken_by(ranker, arguments, [rows.queries for rows in parts])
+    arguments = _accepted_by_fit(ranker, arguments, [rows.queries for rows in parts])
     return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
 
 
-def taken_by(ranker: Any, arguments: dict[str, Any], queries: Sequence[Queries]) -> dict[str, Any]:
-    """Return the arguments as the `fit` of an estimator takes them: with qid, group, or neither.
+def _accepted_by_fit(
+    ranker: Any, arguments: dict[str, Any], queries: Sequence[Queries]
+) -> dict[str, Any]:
+    """Adapt the arguments to an estimator's `fit`: queries as qid, as LightGBM's group, or none.
 
-    Of what `fit` does not take, queries and validation data are left out; weights, positions and
+    Queries and validation data that `fit` does not accept are left out; weights, positions and
     the like are refused.
     """
-    taken = signature(getattr(ranker, "_final_estimator", ranker).fit).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+    accepted = signature(getattr(ranker, "_final_estimator", ranker).fit).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values()):
         return arguments
-    left_out = {"qid", "eval_set", "eval_qid"} - set(taken)
-    kept = {name: value for name, value in arguments.items() if name not in left_out}
-    if "verbose" in taken and "qid" in taken:  # XGBoost prints each round
-        kept["verbose"] = False
-    if "group" in taken and "qid" not in taken:
-        kept["group"] = queries[0].sizes
-        if "eval_set" in kept:
-            kept["eval_group"] = [part.sizes for part in queries[1:]]
-        if "eval_X" in taken and "eval_set" in kept:  # as new versions of LightGBM want them
-            kept["eval_X"], kept["eval_y"] = zip(*kept.pop("eval_set"), strict=True)
-    elif "group_id" in taken:
-        kept["group_id"] = queries[0].index
-        kept.pop("eval_set", None)
-    if unknown := sorted(set(kept) - set(taken) - {"X", "y"}):
+    optional = {"qid", "eval_set", "eval_qid"} - set(accepted)
+    adapted = {name: value for name, value in arguments.items() if name not in optional}
+    if "verbose" in accepted and "qid" in accepted:  # XGBoost prints each round
+        adapted["verbose"] = False
+    if "group" in accepted and "qid" not in accepted:
+        adapted["group"] = queries[0].sizes
+        if "eval_set" in adapted:
+            adapted["eval_group"] = [part.sizes for part in queries[1:]]
+        if "eval_X" in accepted and "eval_set" in adapted:  # new versions of LightGBM
+            adapted["eval_X"], adapted["eval_y"] = zip(*adapted.pop("eval_set"), strict=True)
+    if unknown := sorted(set(adapted) - set(accepted) - {"X", "y"}):
         kind = type(ranker).__name__
-        raise ArgumentError(unknown[0], f"must not be given where the fit of {kind} takes none")
-    return kept
+        raise ArgumentError(unknown[0], f"must be None: the fit of {kind} has no such parameter")
+    return adapted
 
 
 def scores_on(ranker: Any, rows: Documents) -> Vector:
-    """Return a ranker's scores of rows, with initial scores, which are not part of it."""
+    """Score rows, and add initial scores, which are not part of a ranker."""
     scores: Vector = predicted(ranker, rows.X, rows.arguments()["qid"])
     return scores if rows.init_score is None else scores + rows.init_score

@@ -14,7 +14,6 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from gbrank.common.checks import check_scores, queries_needed, quoted
 from gbrank.common.errors import ArgumentError
-from gbrank.common.runtime import import_optional
 from gbrank.common.values import Vector
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
@@ -43,10 +42,10 @@ def scores_from(
 
     This is what `report(against=)`, `compare_scores`, `compare_rankers` and the command line take:
 
-    - a fitted model: of gbrank, LightGBM, XGBoost or CatBoost, or anything with ``predict``; of a
-      data frame it sees the columns that it was trained on, if it says which;
+    - a fitted model: of gbrank, LightGBM, XGBoost, CatBoost, or anything with ``predict``; of a
+      data frame it sees the columns in its ``feature_names_in_``, if it has them;
     - the folder of a model of gbrank, or the file of a booster (LightGBM's text, XGBoost's JSON or
-      UBJ, CatBoost's cbm), told by its content; of an early-stopped XGBRanker, as of its file, the
+      UBJ), identified by its content; of an early-stopped XGBRanker, as of its file, the
       rounds up to `best_iteration` count;
     - the name of a column of X;
     - the path of a TREC run, with the names of the rows' documents as `docid`. Documents that the
@@ -85,7 +84,7 @@ def scores_from(
     of_rows = next((values for values in (qid, docid) if values is not None), source)
     n = len(np.asarray(of_rows)) if X is None else n_rows(X)
     queries = Queries.resolve(n, qid, group)
-    scores = opened(source, X)
+    scores = open_source(source, X)
     if isinstance(scores, Run):
         return scores_of_run(scores, queries, docid)
     return check_scores(predicted(scores, X, qid, group), n)
@@ -97,7 +96,7 @@ def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
         return source
     if X is None:
         raise ArgumentError("X", "must be given for a model to predict scores", "None")
-    X = own_columns(source, X)
+    X = select_columns(source, X)
     return source._predicted(X, qid, group) if isinstance(source, BaseRanker) else source.predict(X)
 
 
@@ -108,7 +107,7 @@ def n_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def opened(source: Any, X: Any = None) -> Any:
+def open_source(source: Any, X: Any = None) -> Any:
     """Return a model, the scores of rows, or a run, whatever the source was given as."""
     frame = None if X is None else as_frame(X, "X")
     if isinstance(source, str) and frame is not None and source in frame.columns:
@@ -123,12 +122,6 @@ def opened(source: Any, X: Any = None) -> Any:
         demand = f"must be {kinds}, or one score per row"
         raise ArgumentError("source", demand, quoted(os.fspath(path)))
     content = read_bytes(path)
-    if content.startswith(b"CBM1"):
-        catboost = import_optional("catboost")
-        try:
-            return catboost.CatBoost().load_model(os.fspath(path))
-        except catboost.CatBoostError as error:
-            raise ValueError(f"{path}: not a whole CatBoost model: {error}") from None
     model = pretrained_of_file(path, content)
     return Run(path, *parse_run(path, content)) if model is None else model
 
@@ -152,12 +145,12 @@ def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
     return ranked_last(scores, np.isneginf(scores))
 
 
-def own_columns(model: Any, X: Any) -> Any:
+def select_columns(model: Any, X: Any) -> Any:
     """Return the columns of a data frame that a model was trained on, if it says which."""
     frame: Any = as_frame(X, "X")
     if frame is None:
         return X
-    names: Any = getattr(model, "feature_names_in_", getattr(model, "feature_names_", None))
+    names: Any = getattr(model, "feature_names_in_", None)
     if isinstance(model, BaseRanker):
         names = model._schema.names if isinstance(model, PretrainedRanker) else None
     elif frame.implementation.is_pyarrow():

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -159,25 +158,19 @@ def test_folds_without_validation_queries() -> None:
 
 @pytest.mark.slow
 def test_names_of_libraries_are_their_rankers_default_parameters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Trained with the documents of a query together, on one thread, from the seed; quietly."""
-    catboost = pytest.importorskip("catboost")
-    monkeypatch.chdir(tmp_path)
     order = np.arange(96).reshape(12, 8).T.ravel()  # the first documents, then the second ones
     x, y, qid = X[order], Y[order], QID[order]
     options: dict[str, Any] = {"folds": 3, "seeds": [5], **QUIET}
-    theirs = {"bare": catboost.CatBoostRanker(random_state=0, verbose=False, n_estimators=9)}
-    names = ("lightgbm", "xgboost", "catboost")
-    found = cross_validate_rankers({name: name for name in names} | theirs, x, y, qid, **options)
+    names = ("lightgbm", "xgboost")
+    found = cross_validate_rankers({name: name for name in names}, x, y, qid, **options)
     said = capfd.readouterr()
     assert not said.out + said.err
-    quiet = {"verbose": False, "allow_writing_files": False}
     made = {
         "lightgbm": lambda: lgb.LGBMRanker(random_state=5, n_jobs=1, verbosity=-1),
         "xgboost": lambda: xgb.XGBRanker(random_state=5, n_jobs=1),
-        "catboost": lambda: catboost.CatBoostRanker(random_seed=5, thread_count=1, **quiet),
-        "bare": lambda: catboost.CatBoostRanker(random_seed=5, n_estimators=9, **quiet),
     }
     splits = Dataset("data", x, y, qid, 3).splits
     for row in found.summary():
@@ -188,8 +181,6 @@ def test_names_of_libraries_are_their_rankers_default_parameters(
             given: dict[str, Any] = {"qid": qid[rows]}
             if row.ranker == "lightgbm":
                 given = {"group": sizes[sizes > 0]}
-            elif row.ranker in ("catboost", "bare"):
-                given = {"group_id": qid[rows]}
             ranker = made[row.ranker]().fit(x[rows], y[rows], **given)
             values = NDCG(k=10).per_query(y[test], ranker.predict(x[test]), qid=qid[test])
             total += values.sum()

@@ -93,14 +93,6 @@ class OfGroups(Recorder):
         return self.note(y=y, group=group, eval_set=eval_set, eval_group=eval_group)
 
 
-class OfIds(Recorder):
-    """As CatBoost's."""
-
-    def fit(self, X: Any, y: Any, group_id: Any = None, eval_set: Any = None) -> Any:
-        """Note all."""
-        return self.note(y=y, group_id=group_id, eval_set=eval_set)
-
-
 class Regressor(Recorder):
     """As scikit-learn's."""
 
@@ -110,11 +102,11 @@ class Regressor(Recorder):
 
 
 def test_estimators_without_qid_get_what_they_take() -> None:
-    """Sizes of consecutive queries, ids of consecutive queries, or rows alone."""
+    """Sizes of consecutive queries, or rows alone."""
     order = np.random.default_rng(0).permutation(len(Y))
-    rankers = {"groups": OfGroups(), "ids": OfIds(), "rows": Regressor()}
+    rankers = {"groups": OfGroups(), "rows": Regressor()}
     found = cross_validate_rankers(rankers, X[order], Y[order], QID[order], **QUIET)
-    assert [row.n_queries for row in found.summary()] == [12] * 3
+    assert [row.n_queries for row in found.summary()] == [12] * 2
     labels = {tuple(sorted(Y[query == QID])): query for query in range(12)}
     start = 0
     for size in OfGroups.seen["group"]:
@@ -122,8 +114,6 @@ def test_estimators_without_qid_get_what_they_take() -> None:
         start += size
     assert start == len(OfGroups.seen["y"])
     assert [sum(sizes) for sizes in OfGroups.seen["eval_group"]] == [32]
-    assert (np.diff(OfIds.seen["group_id"]) >= 0).all()
-    assert OfIds.seen["eval_set"] is None
     assert len(Regressor.seen["X"]) == 32
 
 

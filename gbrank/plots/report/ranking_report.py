@@ -21,7 +21,7 @@ from gbrank.data.frames import as_frame
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_of
-from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
+from gbrank.evaluation.scorable import n_rows, open_source, scores_from, select_columns
 from gbrank.fit.arguments import Ids
 from gbrank.fit.best_feature import best_feature, difference_of
 from gbrank.fit.estimator import BaseRanker
@@ -142,13 +142,13 @@ def report(
     training = None
     if train is not None:
         with found_in("train: "):
-            training = schema.transform(own_columns(rankers[0], train))
+            training = schema.transform(select_columns(rankers[0], train))
     labels = {"y": y} if judge_labels is None else with_judge(y, judge_labels, queries, None)
     rows = Documents.checked(X, queries=queries, **labels)
     judged = ReportData(
         rows=rows,
         schema=schema,
-        features=schema.transform(own_columns(rankers[0], X)),
+        features=schema.transform(select_columns(rankers[0], X)),
         training=training,
         names=[page.name(name) for name in called[: len(models)]],
         rankers=rankers,
@@ -184,7 +184,7 @@ def _scored(
     source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
 ) -> tuple[Any, Vector]:
     """Return a model, or None of scores alone, and its scores."""
-    model = opened(source, X)
+    model = open_source(source, X)
     scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
     return model if hasattr(model, "predict") else None, scores
 
@@ -193,7 +193,7 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
     """Return the columns that a model sees; of those that do not say, all that are features."""
     if isinstance(model, BaseRanker):
         return model._schema
-    if (frame := as_frame(own_columns(model, X), "X")) is None:
+    if (frame := as_frame(select_columns(model, X), "X")) is None:
         return Schema.learn(X)
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
 
