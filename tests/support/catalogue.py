@@ -31,9 +31,9 @@ ANNEALED = ("score", "geometric(0.3, 0.1, unit='spread')")
 COMMON = {
     "convex": (False, "Convex in the scores"),
     "differentiable": (True, "The gradient is not the exact derivative of the loss"),
-    "stochastic": (False, "Drawn at random"),
-    "shift_invariant": (True, "A constant on all scores of a query matters"),
-    "needs_start": (False, "Needs initial scores, as its gradient is zero where all scores tie"),
+    "stochastic": (False, "Random"),
+    "shift_invariant": (True, "A constant added to all scores of a query matters"),
+    "needs_start": (False, "Needs initial scores: its gradient is zero where all scores tie"),
 }
 SEVERAL = 2  # measures: a parameter of as many is explained once
 
@@ -47,14 +47,14 @@ def introduction(kind: str) -> str:
 def objectives_page() -> str:
     """Return the catalogue of objectives."""
     entries = map(_objective, list_objectives())
-    return _page("objectives", [introduction("objectives")], entries)
+    return _page("objectives", "Objectives", [introduction("objectives")], entries)
 
 
 def measures_page() -> str:
     """Return the catalogue of measures."""
     common = _common_parameters()
     entries = (_measure(item, common) for item in list_measures())
-    return _page("measures", [introduction("measures"), _table(common)], entries)
+    return _page("measures", "Metrics", [introduction("measures"), _table(common)], entries)
 
 
 def migration_page() -> str:
@@ -79,29 +79,31 @@ def _migration_table() -> str:
     return Table(head, rows, words=range(len(head))).to_markdown()
 
 
-def _page(kind: str, introduction: Iterable[str], entries: Iterable[Iterator[str]]) -> str:
-    parts = [NOTE.format(kind=kind), f"# {kind.capitalize()}", *introduction]
+def _page(
+    kind: str, title: str, introduction: Iterable[str], entries: Iterable[Iterator[str]]
+) -> str:
+    parts = [NOTE.format(kind=kind), f"# {title}", *introduction]
     return "\n\n".join([*parts, *(part for entry in entries for part in entry)]) + "\n"
 
 
 def _objective(item: ObjectiveFacts) -> Iterator[str]:
     facts = item.facts
     yield from _head(item, facts.formula)
-    lines = [*_declared(facts.source, facts.labels, item.cls), f"- Cost of a query: {facts.cost}."]
+    lines = [*_declared(facts.source, facts.labels, item.cls), f"- Cost per query: {facts.cost}."]
     if facts.fast != "none":
-        lines.append(f"- Cost of a long one: {facts.fast}.")
+        lines.append(f"- Cost per long query: {facts.fast}.")
     if facts.sigma_unit == "none":
-        lines.append("- σ plays no part.")
+        lines.append("- σ has no effect.")
     elif (facts.sigma_unit, str(facts.sigma)) == ANNEALED:
         lines.append("- Annealed.")
     elif (facts.sigma_unit, str(facts.sigma)) != SIGMA:
-        lines.append(f"- Annealed; σ is in units of {facts.sigma_unit}, by default {facts.sigma}.")
+        lines.append(f"- Annealed; σ is in units of {facts.sigma_unit}, {facts.sigma} by default.")
     lines += [f"- {text}." for name, (usual, text) in COMMON.items()
               if getattr(facts, name) != usual]  # fmt: skip
     if facts.takes_measure:
         names = [measure.name for measure in list_measures()]
         taken = [measure.name for measure in list_measures() if _takes(item, measure)]
-        lines.append(f"- Measures: {'all' if taken == names else _codes(taken)}.")
+        lines.append(f"- Metrics: {'all' if taken == names else _codes(taken)}.")
     yield "\n".join(lines)
     if rows := [row for row in _parameters(item.cls) if row[0] != "`measure`"]:
         yield _table(rows)
@@ -161,7 +163,7 @@ def _common_parameters() -> list[list[str]]:
 
 
 def _table(rows: Iterable[Sequence[str]]) -> str:
-    return Table(["parameter", "type", "default", "what it is"], [*rows], range(4)).to_markdown()
+    return Table(["parameter", "type", "default", "description"], [*rows], range(4)).to_markdown()
 
 
 def _codes(names: Iterable[str]) -> str:
