@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pkgutil import resolve_name
 from typing import Any, cast
 
@@ -48,6 +49,11 @@ class Booster:
     def params(self, settings: TreeSettings, schema: Schema) -> dict[str, Any]:
         """Return the library's parameters for these settings; refuse what it would not use."""
         return cast(dict[str, Any], resolve_name(self.params_name)(settings, schema))
+
+    @property
+    def version(self) -> str:
+        """The version of the library."""
+        return str(import_module(self.library).__version__)
 
     @property
     def trainer(self) -> NewTrainer:

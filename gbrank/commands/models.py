@@ -55,6 +55,7 @@ def info(*, model: Folder, json: bool = False) -> None:
     gbrank info --model my-ranker
     gbrank info --model my-ranker --json
     """
+    from gbrank.boosters import BOOSTERS
     from gbrank.fit.storage import FILE, read_saved
     from gbrank.ranker import GBRanker
 
@@ -66,7 +67,7 @@ def info(*, model: Folder, json: bool = False) -> None:
         "rounds": ranker.best_iteration_,
         **{name: getattr(ranker, f"{name}_") for name in CHOSEN},
         "saved": f"{saved_on}",
-        "versions": {name: version(name) for name in ("numpy", ranker.booster)},
+        "versions": {"numpy": version("numpy"), ranker.booster: BOOSTERS[ranker.booster].version},
         "features": ranker._schema.n_features,
         "data": ranker.training_data_,
         "validation": dict.fromkeys(list(curves)[:1], ranker.best_score_),

@@ -8,14 +8,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
-from gbrank.boosters import Trainer
+from gbrank.boosters import BOOSTERS, Trainer
 from gbrank.boosters.interface import State
 from gbrank.boosters.stages import Plan
 from gbrank.common.checks import check_number
@@ -114,7 +113,7 @@ def fit_hashes(
     words = is_start_name(ranker.init)  # else there are its scores
     values: dict[str, list[Any]] = {
         "the version of gbrank": [__version__],
-        f"the version of {ranker.booster}": [version(ranker.booster)],
+        f"the version of {ranker.booster}": [BOOSTERS[ranker.booster].version],
         **{name: [value] for name, value in params.items() if name not in NOT_HASHED},
         "init": [ranker.init] if words else [],
         "X": [schema.names, schema.categories],

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gbrank.boosters import BOOSTERS, Model
+from gbrank.common.checks import check_choice
 from gbrank.common.files import check_local, replace_file
 from gbrank.common.version import __version__
 
@@ -25,7 +26,8 @@ def saved_booster(kind: str, model: Model) -> Saved:
 
 def model_of(saved: Saved, n_jobs: int | None = None) -> Model:
     """Return the booster of a saved ranker, which predicts on at most so many threads."""
-    return BOOSTERS[saved["booster"]].model.load(saved["model"].encode(), n_jobs)
+    name = check_choice(saved["booster"], "booster", BOOSTERS)
+    return BOOSTERS[name].model.load(saved["model"].encode(), n_jobs)
 
 
 def chain_of(saved: Saved | None) -> Iterator[Saved]:

@@ -5,9 +5,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from xgboost import collective
-from xgboost.collective import CommunicatorContext, Op
-from xgboost.tracker import RabitTracker
 
 from gbrank.boosters.xgboost.library import translated, xgb
 from gbrank.common.collective import Workers, WorkersLostError, joined
@@ -15,7 +12,7 @@ from gbrank.common.collective import Workers, WorkersLostError, joined
 LOST = "the other workers of the fit are lost"
 
 
-class MeetingPoint(RabitTracker):
+class MeetingPoint(xgb.RabitTracker):
     """Where workers find each other; it runs on one of their machines."""
 
     def __init__(self, n_workers: int, host: str) -> None:
@@ -28,7 +25,7 @@ def meeting(arguments: dict[str, Any], rank: int, host: str) -> Iterator[None]:
     """Make this thread the worker of this rank, once all workers are connected."""
     with (
         xgb.config_context(verbosity=0),
-        CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08}"),
+        xgb.collective.CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08}"),
         joined(_RabitWorkers(host)),
     ):
         yield
@@ -38,22 +35,22 @@ class _RabitWorkers(Workers):
     """The workers of a fit, which XGBoost connects."""
 
     def __init__(self, host: str) -> None:
-        self.size: int = collective.get_world_size()
+        self.size: int = xgb.collective.get_world_size()
         self.host = host
 
     def all_sum(self, values: object) -> Any:
-        return _reduced(values, Op.SUM)
+        return _reduced(values, xgb.collective.Op.SUM)
 
     def all_max(self, values: object) -> Any:
-        return _reduced(values, Op.MAX)
+        return _reduced(values, xgb.collective.Op.MAX)
 
     def all_gather(self, value: object) -> list[Any]:
         with translated(LOST, WorkersLostError):
-            return [collective.broadcast((value,), rank)[0] for rank in range(self.size)]
+            return [xgb.collective.broadcast((value,), rank)[0] for rank in range(self.size)]
 
 
-def _reduced(values: object, operation: Op) -> Any:
+def _reduced(values: object, operation: xgb.collective.Op) -> Any:
     array = np.asarray(values)
     with translated(LOST, WorkersLostError):
-        result = collective.allreduce(array, operation).reshape(array.shape)
+        result = xgb.collective.allreduce(array, operation).reshape(array.shape)
     return result if array.ndim else result[()]
