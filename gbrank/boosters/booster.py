@@ -14,7 +14,7 @@ from gbrank.data.schema import Schema
 
 @dataclass(frozen=True)
 class Booster:
-    """What a booster declares; its library is loaded when a fit or a model first needs it.
+    """The declaration of a booster, whose library is loaded when a fit or a model needs it.
 
     Parameters
     ----------
