@@ -17,10 +17,10 @@ from gbrank.common.checks import check_choice, check_jobs, check_number, quoted,
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Vector
-from gbrank.data.documents import Documents, Labels
+from gbrank.data.documents import Labels
 from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Ids, TableLike, training_queries, validation_documents
+from gbrank.fit.arguments import Ids, TableLike, training_documents, validation_documents
 from gbrank.fit.boosted_ranker import is_start_name
 from gbrank.fit.chain import Link, scores_of
 from gbrank.fit.estimator import WEIGHTS, BaseRanker
@@ -168,26 +168,29 @@ class GBRanker(ExplainedRanker):
     def fit(
         self,
         X: TableLike,
-        y: ArrayLike,
+        y: ArrayLike | str,
         qid: Ids | None = None,
         *,
         group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        query_weight: QueryWeights | None = None,
-        eval_set: Sequence[tuple[TableLike, ArrayLike]] | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        query_weight: QueryWeights | str | None = None,
+        eval_set: Sequence[tuple[TableLike, ArrayLike | str]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         eval_init_score: Sequence[ArrayLike] | None = None,
         labels: Labels | None = None,
         eval_labels: Sequence[Mapping[str, ArrayLike]] | None = None,
-        init_score: ArrayLike | None = None,
-        position: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        init_score: ArrayLike | str | None = None,
+        position: ArrayLike | str | Mapping[str, ArrayLike | str] | None = None,
         categorical_feature: Sequence[int | str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_rounds: int = 50,
         callbacks: Sequence[Callback] | None = None,
     ) -> GBRanker:
         """Train the ranker.
+
+        Where X is a data frame, y, qid, weights, init_score and position may name columns of it,
+        which then are no features: ``fit(frame, "label", qid="query_id")``.
 
         Parameters
         ----------
@@ -258,10 +261,11 @@ class GBRanker(ExplainedRanker):
         """
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict
 
-        train = Documents.checked(
+        train = training_documents(
             X,
             y,
-            training_queries(X, y, qid, group),
+            qid,
+            group,
             sample_weight=sample_weight,
             query_weight=query_weight,
             init_score=init_score,
@@ -330,8 +334,7 @@ class GBRanker(ExplainedRanker):
         """
         from gbrank.fit.boost import refit  # what only trains is not loaded to predict
 
-        queries = training_queries(X, y, qid, columns.pop("group", None))
-        table = Documents.checked(X, y, queries, **columns)
+        table = training_documents(X, y, qid, columns.pop("group", None), **columns)
         return self._taken()._publish(refit(self, table))
 
     @explains_words

@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import queries_needed, quoted
+from gbrank.common.checks import queries_needed, quoted, unknown_name
 from gbrank.common.collective import all_any
-from gbrank.common.errors import ArgumentError, found_in
+from gbrank.common.errors import ArgumentError, ArgumentTypeError, found_in
 from gbrank.data.documents import VALIDATION, Documents, Labels
 from gbrank.data.feature_matrix import check_matrix
-from gbrank.data.frames import feature_table
+from gbrank.data.frames import as_frame, feature_table
 from gbrank.data.queries import Queries
 
 # Features as users give them: an array, a sparse matrix, a frame.
@@ -18,10 +19,14 @@ TableLike: TypeAlias = Any
 Ids: TypeAlias = ArrayLike | Sequence[Any]
 
 
-def training_queries(
-    X: TableLike, y: ArrayLike | None, qid: Ids | None, group: ArrayLike | None
-) -> Queries:
-    """Return the queries to train on; refuse data without any or without labels."""
+def training_documents(
+    X: TableLike,
+    y: ArrayLike | str | None,
+    qid: Ids | str | None,
+    group: ArrayLike | None,
+    **columns: Any,
+) -> Documents:
+    """Check the data to train on."""
     if y is None:
         raise ValueError(
             "y must hold one label per row: fit requires y to be passed, but the target y is None."
@@ -31,25 +36,68 @@ def training_queries(
             "fit",
             "qid= (one query id per row) or group= (query sizes; a single list: group=[len(y)])",
         )
-    queries = Queries.resolve(n_documents(X), qid, group)
-    if queries.n_documents == 1:
+    documents = checked_documents(X, y=y, qid=qid, group=group, **columns)
+    if documents.queries.n_documents == 1:
         raise ValueError("X must hold at least two documents to rank, got 1 sample.")
+    weights = documents.weights
+    if weights is not None and not all_any(weights.any()):
+        raise ValueError("sample_weight and query_weight: at least one weight must be positive.")
+    return documents
+
+
+def checked_documents(X: TableLike, **columns: Any) -> Documents:
+    """Check documents with their queries and columns, which a data frame X may hold by name."""
+    X, columns = take_named_columns(read_table(X), columns)
+    queries = take_queries(columns, n_documents(X))
+    return Documents.checked(X, queries=queries, **columns)
+
+
+def take_queries(columns: dict[str, Any], length: int) -> Queries:
+    """Take the queries out of columns, where query weights by row become one a query."""
+    queries = Queries.resolve(length, columns.pop("qid", None), columns.pop("group", None))
+    by_row = columns.pop("query_weight_by_row", None)
+    if by_row is not None:
+        columns["query_weight"] = queries.one_each(np.asarray(by_row), "query_weight")
     return queries
 
 
+def read_table(X: TableLike) -> TableLike:
+    """Convert features to a matrix, once; a data frame stays as it is."""
+    if feature_table(X) is not None or hasattr(X, "counted_from"):  # a LETOR file's matrix
+        return X
+    return check_matrix(X)
+
+
 def n_documents(X: TableLike) -> int:
-    """Return how many rows a table has; refuse what is none."""
+    """Count the rows of a table; refuse what is none."""
     table = feature_table(X)
     return int((check_matrix(X) if table is None else table).shape[0])
 
 
-def refuse_zero_weights(train: Documents) -> None:
-    """Refuse weights of which none is positive."""
-    weights = train.weights
-    if weights is not None and not all_any(weights.any()):
-        raise ValueError(
-            "sample_weight and query_weight must have a positive entry, got only zeros."
-        )
+def take_named_columns(
+    X: TableLike, columns: Mapping[str, Any]
+) -> tuple[TableLike, dict[str, Any]]:
+    """Replace the names of columns of X by what they hold; these columns are no features.
+
+    A column of query weights has one for each row.
+    """
+    columns = dict(columns)
+    if isinstance(position := columns.get("position"), Mapping):
+        X, columns["position"] = take_named_columns(X, position)
+    names = {argument: name for argument, name in columns.items() if isinstance(name, str)}
+    if not names:
+        return X, columns
+    if (frame := as_frame(X, "X")) is None:
+        argument, name = next(iter(names.items()))
+        demand = "must hold values; a column by its name needs a data frame X"
+        raise ArgumentTypeError(argument, demand, quoted(name))
+    for argument, name in names.items():
+        if name not in frame.columns:
+            raise unknown_name(f"column ({argument})", name, map(str, frame.columns))
+        columns[argument] = frame[name].to_native()
+    if "query_weight" in names:
+        columns["query_weight_by_row"] = columns.pop("query_weight")
+    return frame.drop([*{*names.values()}]).to_native(), columns
 
 
 def validation_documents(
@@ -67,11 +115,7 @@ def validation_documents(
     documents = []
     for where, columns in validation_sets(eval_set, **lists).items():
         with found_in(where):
-            queries = Queries.resolve(
-                n_documents(columns["X"]), columns.pop("qid", None), columns.pop("group", None)
-            )
-            columns = {"labels": in_columns, **columns}
-            documents.append(Documents.checked(queries=queries, **columns))
+            documents.append(checked_documents(**{"labels": in_columns, **columns}))
     return documents
 
 

@@ -24,7 +24,6 @@ from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import refuse_zero_weights
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
 from gbrank.fit.boosting import Boosting, Gradients
@@ -63,7 +62,6 @@ def boost(
     ranker._measures()  # which must be known
     schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical_feature)))
     documents = [with_features(ranker, schema, part, i) for i, part in enumerate(tables)]
-    refuse_zero_weights(documents[0])
     baseline_column(ranker, schema)  # which must be there
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
         demand = "must be given where init_score is: trees alone would score validation documents"
@@ -292,7 +290,6 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     goes_on.init = fitted.init  # to whose scores the trees add
     settings = tree_settings(goes_on)
     train = with_features(goes_on, fitted.schema, table, 0)
-    refuse_zero_weights(train)
     goes_on.init = ranker  # whose schedule goes on
     objective, multipliers = own_multipliers(get_objective(goes_on.objective))
     gradients = Gradients(goes_on, objective, train, settings.seed)

@@ -22,7 +22,7 @@ from gbrank.common.values import Vector, as_json, plain
 from gbrank.data.documents import Documents, Labels, split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Ids, TableLike
+from gbrank.fit.arguments import Ids, TableLike, take_named_columns, take_queries
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import FILE, Saved, read_saved, restored, write_saved
 
@@ -126,8 +126,9 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray of int64, shape (n_documents,)
             Equal scores take the order of the rows.
         """
-        scores = np.asarray(self._predicted(X, qid, group))
-        queries = Queries.resolve(len(scores), qid, group)
+        X, named = take_named_columns(X, {"qid": qid})
+        scores = np.asarray(self._predicted(X, named["qid"], group))
+        queries = Queries.resolve(len(scores), named["qid"], group)
         best_first = np.lexsort((-scores, queries.index))
         ranks = np.empty(len(scores), dtype=np.int64)
         ranks[best_first] = np.arange(len(scores)) - np.repeat(queries.offsets[:-1], queries.sizes)
@@ -136,12 +137,12 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     def score(
         self,
         X: TableLike,
-        y: ArrayLike,
+        y: ArrayLike | str,
         qid: Ids | None = None,
         *,
         group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        query_weight: QueryWeights | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        query_weight: QueryWeights | str | None = None,
         labels: Labels | None = None,
         judge_labels: ArrayLike | None = None,
     ) -> float:
@@ -172,17 +173,18 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         from gbrank.measures import judges
         from gbrank.measures.measure import bind_to_rows
 
-        scores = np.asarray(self._predicted(X, qid, group))
-        queries = Queries.resolve(len(scores), qid, group)
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
+        X, columns = take_named_columns(X, {"y": y, "qid": qid, "group": group, **weights})
+        scores = np.asarray(self._predicted(X, columns["qid"], group))
+        queries = take_queries(columns, len(scores))
         measure = self._measures()[0]
         placed = measure.with_positions(self._schema)
         features = None if placed is measure else self._schema.transform(X)
-        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         if judge_labels is None:
-            documents = Documents.checked(features, y, queries, **weights, labels=labels)
+            documents = Documents.checked(features, queries=queries, labels=labels, **columns)
             return bind_to_rows(placed, documents).mean(scores)
         judges.refuse_weights(*weights.values())
-        both = judges.with_judge(y, judge_labels, queries, labels)
+        both = judges.with_judge(columns["y"], judge_labels, queries, labels)
         documents = Documents.checked(features, queries=queries, **both)
         values = judges.both_values(placed, documents, scores)
         people = judges.queries_of_people(documents)

@@ -20,8 +20,8 @@ from gbrank.data.queries import Queries, QueryWeights
 from gbrank.fit.arguments import (
     Ids,
     TableLike,
-    refuse_zero_weights,
-    training_queries,
+    take_named_columns,
+    training_documents,
     validation_documents,
 )
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose, draw_seed
@@ -183,13 +183,13 @@ class LinearRanker(LinearModel[FittedSteps]):
     def fit(
         self,
         X: TableLike,
-        y: ArrayLike,
+        y: ArrayLike | str,
         qid: Ids | None = None,
         *,
         group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        query_weight: QueryWeights | None = None,
-        eval_set: Sequence[tuple[TableLike, ArrayLike]] | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        query_weight: QueryWeights | str | None = None,
+        eval_set: Sequence[tuple[TableLike, ArrayLike | str]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         callbacks: Sequence[Callback] | None = None,
@@ -221,11 +221,8 @@ class LinearRanker(LinearModel[FittedSteps]):
         UserWarning
             If the scales of the features differ so much that the regression may be inaccurate.
         """
-        queries = training_queries(X, y, qid, group)
-        train = Documents.checked(
-            X, y, queries, sample_weight=sample_weight, query_weight=query_weight
-        )
-        refuse_zero_weights(train)
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        train = training_documents(X, y, qid, group, **weights)
         valid = validation_documents(eval_set, eval_qid=eval_qid, eval_group=eval_group)
         return self._publish(self._taken()._descend(train, valid, callbacks))
 
@@ -245,13 +242,17 @@ class LinearRanker(LinearModel[FittedSteps]):
         ndarray, shape (n_documents,)
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        X, named = take_named_columns(X, {"qid": qid})
         features = fitted.schema.transform(X)
         if not fitted.by_query:
             return weighted_sum(features, fitted.coef)
         if qid is None and group is None:
             demand = "must say which rows are of one query, as by_query is set; or pass group="
             raise ArgumentError("qid", demand, "None")
-        return z_scores(features, Queries.resolve(features.shape[0], qid, group)) @ fitted.coef
+        return (
+            z_scores(features, Queries.resolve(features.shape[0], named["qid"], group))
+            @ fitted.coef
+        )
 
     def _predicted(self, X: TableLike, qid: Ids | None, group: Any = None) -> Vector:
         return self.predict(X, qid, group=group)

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.fields import Integer, Real, checked_fields
 from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
-from gbrank.data.queries import Queries
-from gbrank.fit.arguments import Ids, TableLike, n_documents, training_queries
+from gbrank.fit.arguments import Ids, TableLike, checked_documents, training_documents
 from gbrank.fit.fitted import Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.linear.features import learn_numbers, with_numbers
@@ -113,8 +112,8 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         ValueError, TypeError
             If an argument is not usable; the message names it.
         """
-        train = Documents.checked(X, y, training_queries(X, y, qid, group))
-        return self._publish(self._learn(_untrained(X), train, self.max_iter))
+        train = training_documents(X, y, qid, group)
+        return self._publish(self._learn(_untrained(train.X), train, self.max_iter))
 
     def partial_fit(
         self, X: TableLike, y: ArrayLike, qid: Ids | None = None, *, group: ArrayLike | None = None
@@ -143,9 +142,9 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         >>> ranker.coef_.tolist()
         [1.0, -1.0]
         """
-        queries = Queries.resolve(n_documents(X), qid, group)
-        documents = Documents.checked(X, y, queries)
-        return self._publish(self._learn(self._published or _untrained(X), documents, 1))
+        documents = checked_documents(X, y=y, qid=qid, group=group)
+        learned = self._published or _untrained(documents.X)
+        return self._publish(self._learn(learned, documents, 1))
 
     def _measures(self) -> list[Measure]:
         return [get_measure(self.measure)]
