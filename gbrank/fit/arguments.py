@@ -47,7 +47,7 @@ def training_documents(
 
 def checked_documents(X: TableLike, **columns: Any) -> Documents:
     """Check documents with their queries and columns, which a data frame X may hold by name."""
-    X, columns = take_named_columns(read_table(X), columns)
+    X, columns = take_named_columns(_read_table(X), columns)
     queries = take_queries(columns, n_documents(X))
     return Documents.checked(X, queries=queries, **columns)
 
@@ -61,7 +61,7 @@ def take_queries(columns: dict[str, Any], length: int) -> Queries:
     return queries
 
 
-def read_table(X: TableLike) -> TableLike:
+def _read_table(X: TableLike) -> TableLike:
     """Convert features to a matrix, once; a data frame stays as it is."""
     if feature_table(X) is not None or hasattr(X, "counted_from"):  # a LETOR file's matrix
         return X
