@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.writing import markdown_table
@@ -23,7 +24,7 @@ LARGEST_OF_SCIPY = 10_000  # queries; more take minutes
 NOISE = {"a": 1.0, "b": 1.02, "c": 0.98}
 
 
-def make_scores(n_queries: int) -> tuple[dict[str, Vector], Vector, Vector]:
+def make_scores(n_queries: int) -> tuple[dict[str, Vector], Vector, NDArray[np.int64]]:
     """Return scores of three rankers, labels and queries."""
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(n_queries), N_DOCUMENTS)

@@ -19,6 +19,7 @@ import argparse
 import itertools
 import time
 from collections.abc import Callable
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -52,7 +53,7 @@ def make_data(n_queries: int, length: int) -> tuple[np.ndarray, np.ndarray, np.n
     return X, np.searchsorted(cuts, worth).astype(np.float64), sizes
 
 
-def lightgbm_round(data: lgb.Dataset, objective: object, **params: object) -> Callable[[], object]:
+def lightgbm_round(data: lgb.Dataset, objective: Any, **params: object) -> Callable[[], object]:
     """Return a function that grows one more tree."""
     common = {"num_leaves": 31, "num_threads": THREADS, "verbosity": -1, "metric": "none"}
     custom = callable(objective)
@@ -60,7 +61,7 @@ def lightgbm_round(data: lgb.Dataset, objective: object, **params: object) -> Ca
     return (lambda: booster.update(fobj=objective)) if custom else booster.update
 
 
-def xgboost_round(data: xgb.DMatrix, objective: object, **params: object) -> Callable[[], object]:
+def xgboost_round(data: xgb.DMatrix, objective: Any, **params: object) -> Callable[[], object]:
     """Return a function that grows one more tree."""
     common = {
         "max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide", "tree_method": "hist",

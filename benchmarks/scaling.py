@@ -18,6 +18,7 @@ import itertools
 import multiprocessing
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,8 @@ def peer_seconds(name: str, m: int) -> float:
             lgb.Booster({**common, "objective": "lambdarank", **level}, data),
             lgb.Booster({**common, "objective": "regression"}, data),
         ]
-        return max(np.subtract(*(least(booster.update) for booster in boosters)), 0.0)
+        ranking, squares = (least(booster.update) for booster in boosters)
+        return max(ranking - squares, 0.0)
     if name.startswith("XGBoost"):
         matrix = xgb.DMatrix(X, labels, group=sizes, nthread=1)
         common = {"max_depth": 1, "tree_method": "hist", "nthread": 1}
@@ -100,7 +102,8 @@ def peer_seconds(name: str, m: int) -> float:
             xgb.Booster({**common, "objective": "rank:ndcg", **pairs}, [matrix]),
             xgb.Booster({**common, "objective": "reg:squarederror"}, [matrix]),
         ]
-        return max(np.subtract(*(least(lambda b=b: b.update(matrix, 1)) for b in models)), 0.0)
+        ranking, squares = (least(partial(model.update, matrix, 1)) for model in models)
+        return max(ranking - squares, 0.0)
     pool = catboost.Pool(X, labels, group_id=np.repeat(np.arange(len(sizes)), sizes))
 
     def seconds(loss: str, rounds: int) -> float:
@@ -166,7 +169,7 @@ def draw(times: dict[str, Series]) -> Figure:
     axes = figure.subplots()
     for name, values in times.items():
         own = {"linestyle": "--", "marker": "s"} if name in PEERS else {"marker": "o"}
-        plain = {"color": "0.75", "linewidth": 0.7, "zorder": 1}
+        plain: dict[str, Any] = {"color": "0.75", "linewidth": 0.7, "zorder": 1}
         drawn = own | {"label": name, "markersize": 4} if name in CHOSEN + PEERS else plain
         axes.plot(list(values), list(values.values()), **drawn)
     axes.plot([], [], **plain, label="other objectives")

@@ -52,7 +52,7 @@ def with_word(frame: pd.DataFrame) -> pd.DataFrame:
 
 def own_ranker(booster: str, ranker: GBRanker) -> Any:
     """Return the library's own estimator, unfitted, for trees of the same size."""
-    shared = {"n_estimators": ranker.n_estimators, "n_jobs": 1, "random_state": 0}
+    shared: dict[str, Any] = {"n_estimators": ranker.n_estimators, "n_jobs": 1, "random_state": 0}
     if booster == "lightgbm":
         return lgb.LGBMRanker(num_leaves=ranker.num_leaves, verbosity=-1, **shared)
     leaves = {"max_leaves": ranker.num_leaves, "max_depth": 0, "grow_policy": "lossguide"}

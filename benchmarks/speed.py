@@ -40,7 +40,9 @@ class Figure(NamedTuple):
         return self.ours / self.theirs
 
 
-def least(ours: Callable[[], Any], theirs: Callable[[], Any], calls: int = 1) -> list[float]:
+def least(
+    ours: Callable[[], Any], theirs: Callable[[], Any], calls: int = 1
+) -> tuple[float, float]:
     """Return the CPU seconds of a call of each: the least of some turns, without the first."""
     seconds = []
     for _ in range(TURNS):
@@ -49,7 +51,7 @@ def least(ours: Callable[[], Any], theirs: Callable[[], Any], calls: int = 1) ->
             for _ in range(calls):
                 function()
             seconds.append((time.process_time() - start) / calls)
-    return [min(seconds[2::2]), min(seconds[3::2])]
+    return min(seconds[2::2]), min(seconds[3::2])
 
 
 def figures() -> list[Figure]:
@@ -76,7 +78,7 @@ def figures() -> list[Figure]:
     return made
 
 
-def rounds(X: Any, y: Any, qid: Any) -> list[float]:
+def rounds(X: Any, y: Any, qid: Any) -> tuple[float, float]:
     """Return the seconds of our gradient and of what XGBoost adds to a round by its own."""
     scores = np.random.default_rng(0).normal(size=len(y))
     bound = get_objective("lambda:ndcg").bind(y, Queries.from_qid(qid), n_jobs=1)
@@ -89,7 +91,7 @@ def rounds(X: Any, y: Any, qid: Any) -> list[float]:
     )
 
 
-def comparisons() -> list[float]:
+def comparisons() -> tuple[float, float]:
     """Return the seconds of a comparison, and of a tenth of SciPy's bootstrap of a difference."""
     scores, y, qid = make_scores(10_000)
     differences = np.random.default_rng(0).normal(size=10_000)

@@ -119,18 +119,19 @@ def nets(settings: Settings) -> Iterator[PaperRow]:
     for learner, hidden in NETS.items():
         fits = {}
         for name, objective in NAMES.items():
-            own = {
+            candidates = {
                 f"{name}, {learner}, η={rate:g}": Net(objective, hidden, rate, N_EPOCHS)
                 for rate in LEARNING_RATES[name]
             }
-            searched = settings.compare(own, data, MEASURES)
+            searched = settings.compare(candidates, data, MEASURES)
             yield _search(data, f"{name}, {learner}", searched)
             (best,) = best_on_validation(searched, str(CHOSEN_BY))
-            chosen = {best.ranker: own[best.ranker]}
+            chosen = {best.ranker: candidates[best.ranker]}
             comparison = settings.compare(chosen, data, MEASURES, seeds=TRAININGS)
             fits[name] = trainings_of(fits_of(comparison))
-            own = [values_of(fits[name], str(measure)) for measure in MEASURES]
-            curves[f"{name}, {learner}"] = list(map(estimate, own))
+            curves[f"{name}, {learner}"] = [
+                estimate(values_of(fits[name], str(measure))) for measure in MEASURES
+            ]
         yield from _differences(data, learner, fits)
     settings.save(draw_nets(curves), "lambdarank-figure-2")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,11 @@ ADVERSARYS_GAP, ADVERSARYS_RATE, ADVERSARYS_ROUNDS = 0.1, 100.0, 1000
 WIDE_GAP, SHUFFLED = 0.4, 200  # in one query of so many, labels are shuffled
 MANY_PASSES = 50
 COMPARED = (1e-4, 1e-2, 1.0)  # λ of the weights that are compared with
-WEIGHTS = {"1/R": False, "the mean of the least by row": True, "the least by row": "rows"}
+WEIGHTS: dict[str, Any] = {
+    "1/R": False,
+    "the mean of the least by row": True,
+    "the least by row": "rows",
+}
 LEARNING_RATES = (1e-4, 1e-3, 1e-2)
 N_EPOCHS = 100
 LENGTHS, N_DRAWS = (10, 40, 160, 640), 50
@@ -160,7 +165,7 @@ def _beside_the_best(
             )  # fmt: skip
             weights.append(smooth.fit(X, y, qid=qid).coef_)
         bounds = [
-            perceptron_regret_bound(radius, np.linalg.norm(u), times @ slam.loss(X @ u))
+            perceptron_regret_bound(radius, float(np.linalg.norm(u)), times @ slam.loss(X @ u))
             for u in weights
         ]
         figure = f"cumulative 1 − {title} of {passes} passes (theorem 5)"

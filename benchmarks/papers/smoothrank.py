@@ -154,7 +154,7 @@ def smooth_ndcg(k: int, reg_lambda: float, max_iter: int, ridge: float = 0.01) -
     )  # fmt: skip
 
 
-class BesideSum(BaseEstimator):  # type: ignore[misc]
+class BesideSum(BaseEstimator):
     """A linear ranker whose penalty stands beside a sum, as in the paper, not beside a mean.
 
     Parameters
@@ -192,7 +192,7 @@ def ridge_regression(penalty: float) -> BesideSum:
     return BesideSum(LinearRanker("regression", balanced=True), "ridge", penalty)
 
 
-class PapersSmoothNDCG(BaseEstimator):  # type: ignore[misc]
+class PapersSmoothNDCG(BaseEstimator):
     """SmoothNDCG from the regression of table 2, with λ beside a sum over queries.
 
     The regression's penalty is that of the best NDCG@50 of the validation queries.
@@ -350,7 +350,7 @@ def _annealed(objective: str, sigma: Any, reg_lambda: float) -> LinearRanker:
     return LinearRanker(objective, sigma=sigma, reg_lambda=reg_lambda, max_iter=FEW)
 
 
-class Boosted(BaseEstimator):  # type: ignore[misc]
+class Boosted(BaseEstimator):
     """Trees that add to the scores of another ranker, which is fitted first."""
 
     def __init__(self, start: Any, trees: Any) -> None:

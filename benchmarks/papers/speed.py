@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numba
 import numpy as np
@@ -57,7 +58,7 @@ def speed_up(settings: Settings) -> Iterator[PaperRow]:
             figure = f"speed-up of a {net} with {length} documents a query (figure 1)"
             said = "> 1, more for longer lists"
             yield PaperRow(PAPER, "random", figure, float(by_pair / by_document), said)
-    curves = {}
+    curves: dict[str, list[tuple[float, float]]] = {}
     for net, hidden in NETS.items():
         own = {
             name: _epochs(step, hidden, min(N_QUERIES, settings.queries))
@@ -140,12 +141,13 @@ def _epochs(step: Step, hidden: int, n_queries: int) -> list[tuple[float, float]
 
 
 def _by_document(layers: Layers, X: Vector, labels: Vector) -> Layers:
-    step = _documents_of_two_layers if layers[1:] else _documents
+    step: Any = _documents_of_two_layers if layers[1:] else _documents
     return step(*layers, X, labels)
 
 
 def _by_pair(layers: Layers, X: Vector, labels: Vector) -> Layers:
-    return _pairs_of_two_layers(*layers, X, labels) if layers[1:] else _pairs(*layers, X, labels)
+    step: Any = _pairs_of_two_layers if layers[1:] else _pairs
+    return step(*layers, X, labels)
 
 
 @numba.njit

@@ -104,7 +104,10 @@ def retrievers(seed: int) -> tuple[LabelledDocuments, LabelledDocuments]:
     X = (X * rng.lognormal(size=(280, 1, 5)) + rng.normal(size=(280, 1, 5))).reshape(-1, 5)
     y = np.digitize(relevance.ravel() + 0.3 * rng.normal(size=len(qid)), [1.0, 1.6, 2.2])
     known = qid < 80
-    parts = [LabelledDocuments(X[part], y[part] * 1.0, qid[part]) for part in (known, ~known)]
+    parts = [
+        LabelledDocuments(X[part], y[part].astype(np.float64), qid[part])
+        for part in (known, ~known)
+    ]
     return parts[0], parts[1]
 
 

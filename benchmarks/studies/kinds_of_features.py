@@ -17,7 +17,7 @@ from gbrank.evaluation import LabelledDocuments
 N_FEATURES, SEEDS = 12, 3
 SIZES = ((50, 20), (300, 20), (100, 100), (2000, 10))  # training queries, documents in each
 NAMES = ("GBRanker()", "LGBMRanker()", "XGBRanker()")
-Table = NDArray[np.float64]
+Table = NDArray[Any]
 KINDS: dict[str, Callable[[Table, np.random.Generator], Table]] = {
     "numbers": lambda Z, _: Z,
     "yes or no": lambda Z, _: np.where(Z > 0.3, 1.0, 0.0),

@@ -5,7 +5,8 @@ python -m benchmarks.studies.measures --data mq2008 ohsumed
 
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import study
-from gbrank import get_measure, get_objective
+from gbrank import ApproxRank, LambdaRank, TieRank, get_measure
+from gbrank.extend import MeasureObjective
 
 TEXT = """\
 # On two small data sets, training on the measure that one is judged by brings nothing beyond chance
@@ -16,14 +17,19 @@ are from LambdaRank on NDCG.
 """
 
 MEASURES = ("ndcg@10", "ap", "rr", "err")
+RELAXATIONS: dict[str, type[MeasureObjective]] = {
+    "lambda": LambdaRank,
+    "approx": ApproxRank,
+    "tie": TieRank,
+}
 
 if __name__ == "__main__":
     rankers = {
         f"{relaxation}:{measure.partition('@')[0]}": ranker_from_name(
             f"{relaxation}:{measure.partition('@')[0]}", eval_metric=measure
         )
-        for relaxation in ("lambda", "approx", "tie")
+        for relaxation, cls in RELAXATIONS.items()
         for measure in MEASURES
-        if get_objective(relaxation).takes(get_measure(measure))
+        if cls.takes(get_measure(measure))
     }
     study("measures", TEXT, rankers, metric=MEASURES, parts=["test"])
