@@ -18,7 +18,7 @@ from gbrank.distributed.parts import GRACE_SECONDS, take_part, true_cause
 
 
 def n_slots(dataset: DataFrame) -> int:
-    """Return how many tasks the cluster can run at once: for more, Spark waits for minutes."""
+    """Count the tasks that the cluster can run at once: for more, Spark waits for minutes."""
     scala = dataset.sparkSession.sparkContext._jsc.sc()
     profile = scala.resourceProfileManager().defaultResourceProfile()
     return int(scala.maxNumConcurrentTasks(profile))

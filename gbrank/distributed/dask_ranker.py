@@ -124,7 +124,7 @@ class DaskGBRanker(GBRanker):
         return self._publish(fitted)
 
     def predict(self, X: Collection, *, num_iteration: int | None = None) -> Any:
-        """Return the score of each row; higher ranks earlier within its query.
+        """Score each row; higher ranks earlier within its query.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class DaskGBRanker(GBRanker):
         labels: Any = None,
         **others: Any,
     ) -> float:
-        """Return the mean over queries of the first measure that the ranker is judged by.
+        """Average the first `eval_metric` over queries.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class DaskGBRanker(GBRanker):
         return super().score(X, y, qid, query_weight=query_weight, labels=labels, **others)
 
     def to_local(self) -> GBRanker:
-        """Return the same ranker as a GBRanker, which needs no Dask."""
+        """Convert to a GBRanker, which needs no Dask."""
         local = GBRanker(**self.get_params(deep=False))
         if isinstance(self.init, DaskGBRanker):
             local.init = self.init.to_local()
@@ -188,7 +188,7 @@ class DaskGBRanker(GBRanker):
         return local
 
     def _to_saved(self) -> Saved:
-        """Return what a GBRanker would save: its `load` and `load_ranker` read it."""
+        """Collect what a GBRanker would save: its `load` and `load_ranker` read it."""
         return self.to_local()._to_saved()
 
 
@@ -209,5 +209,5 @@ def _predict_frame(block: TableLike, predict: Callable[..., Any]) -> Any:
 
 
 def _predict_block(block: TableLike, predict: Callable[..., Any]) -> Any:
-    """Return the scores of the rows that are there: a filter may leave none."""
+    """Score the rows of a block: a filter may leave none."""
     return predict(block) if block.shape[0] else np.empty(0)

@@ -22,7 +22,7 @@ Data: TypeAlias = dict[str, Any]  # columns by the names of the arguments of `fi
 
 
 def each_column(function: Callable[..., Any], *parts: Data) -> Data:
-    """Return what a function makes of each column, given its name and its values in all parts."""
+    """Apply a function to each column: its name, and its values in all parts."""
 
     def made(name: str, values: list[Any]) -> Any:
         if isinstance(values[0], Mapping):  # labels
@@ -33,7 +33,7 @@ def each_column(function: Callable[..., Any], *parts: Data) -> Data:
 
 
 def with_query_weights(part: Data) -> Data:
-    """Return a part with one weight a query, as `fit` takes it, of those that its rows repeat."""
+    """Reduce the weights that rows repeat to one a query, as `fit` needs them."""
     if "query_weight" not in part:
         return part
     queries = Queries.from_qid(part["qid"])
@@ -71,6 +71,6 @@ def fit_part(
 
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:
-    """Return the error that ended a fit: a worker's own, else a booster's, else a lost worker's."""
+    """Find the error that ended a fit: a worker's own, else a booster's, else a lost worker's."""
     kinds = (BoosterError, WorkersLostError)
     return min(errors, key=lambda error: sum(isinstance(error, kind) for kind in kinds))

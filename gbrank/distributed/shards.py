@@ -32,7 +32,7 @@ ONCE = {"pure": False, "retries": 0}  # a task is run anew in each fit, and neve
 
 
 def is_dask(collection: object) -> bool:
-    """Return whether something is a Dask array, data frame or series."""
+    """Check for a Dask array, data frame or series."""
     return hasattr(collection, "__dask_graph__") and hasattr(collection, "to_delayed")
 
 
@@ -64,7 +64,6 @@ def distribute(
 
 
 def _delayed_parts(where: str, data: Data) -> list[Any]:
-    """Return a delayed part for each partition."""
     from dask import delayed
 
     n_parts = len(_blocks(f"{where}X", data["X"]))
@@ -113,19 +112,16 @@ def _part(where: str, number: int, blocks: Data) -> Data:
 
 
 def _keys_of(part: Data) -> Keys:
-    """Return the key of each query of a part, in the order in which they first appear."""
     qid = part["qid"]
     return query_keys(Queries.from_qid(qid).ids) if len(qid) else np.empty(0, np.uint64)
 
 
 def _pick(part: Data, chosen: Mask) -> Data:
-    """Return some queries of a part."""
     _, rows = Queries.from_qid(part["qid"]).subset(chosen)
     return each_column(lambda _, values: take_rows(values, rows), part)
 
 
 def _join(parts: Sequence[Data]) -> Data:
-    """Return the rows of several parts."""
     return parts[0] if len(parts) == 1 else each_column(_concatenate, *parts)
 
 

@@ -52,14 +52,15 @@ class _HasColumns(shared.HasPredictionCol):
     )
 
     def _features(self, dataset: DataFrame) -> Column:
-        """Return the features as one column of arrays, in single precision where they have it."""
+        """Pack the features in one column of arrays, in single precision where they have it."""
         columns = self.getOrDefault(self.featuresCol)
         names = [columns] if isinstance(columns, str) else columns
         kinds = [_kind(dataset, "featuresCol", name) for name in names]
         if isinstance(columns, str) and isinstance(kinds[0], VectorUDT):
             return vector_to_array(_of_name(columns))
         if isinstance(columns, str) and isinstance(kinds[0], ArrayType):
-            kinds, features = [kinds[0].elementType], _of_name(columns)
+            kinds = [kinds[0].elementType]
+            features = _of_name(columns)
         else:
             features = F.array(*(_of_name(name).cast("double") for name in names))
         for name, kind in zip(names, kinds, strict=True):
@@ -167,8 +168,8 @@ class SparkGBRanker(
         ]
         labels = check_column_names(self.getOrDefault(self.labels) or [])
         columns += [
-            _column(dataset, "labels", name).alias(_place_of(place))
-            for place, name in enumerate(labels)
+            _column(dataset, "labels", name).alias(_label_column(number))
+            for number, name in enumerate(labels)
         ]
         if not (slots := n_slots(dataset)):
             raise RuntimeError(
@@ -184,9 +185,9 @@ class SparkGBRanker(
 
         def task(table: pa.Table | None, rank: int) -> GBRanker:
             """Fit on one task's rows."""
-            place = checkpoint and Path(checkpoint) / f"task-{rank}"
+            folder = checkpoint and Path(checkpoint) / f"task-{rank}"
             parts = _parts(table, chosen, labels)
-            return fit_part(ranker, threads, *parts, checkpoint=place, checkpoint_rounds=every)
+            return fit_part(ranker, threads, *parts, checkpoint=folder, checkpoint_rounds=every)
 
         return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
 
@@ -223,12 +224,12 @@ class SparkGBRankerModel(
         return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
 
     def write(self) -> util.MLWriter:
-        """Return a writer of the model to a folder."""
+        """Make a writer of the model to a folder."""
         return _ModelWriter(self)
 
     @classmethod
     def read(cls) -> util.MLReader["SparkGBRankerModel"]:
-        """Return a reader of a model from a folder."""
+        """Make a reader of a model from a folder."""
         return _ModelReader()
 
 
@@ -263,19 +264,24 @@ class _ModelReader(util.MLReader["SparkGBRankerModel"]):
 
 
 def _of_name(column: str) -> Column:
-    """Return the column of a name, which may hold dots."""
+    """Get the column of a name, which may hold dots."""
     return F.col(f"`{column.replace('`', '``')}`")
 
 
 def _column(dataset: DataFrame, param: str, column: str) -> Column:
-    """Return a column that a parameter names, of the type that it must have."""
-    kind, values = _kind(dataset, param, column), _of_name(column)
+    """Get a column that a parameter names, of the type that it must have."""
+    kind = _kind(dataset, param, column)
+    values = _of_name(column)
     if param == "qidCol":
         return values
     if param == "validationIndicatorCol":
-        kinds, what, values = BooleanType, "booleans", F.coalesce(values, F.lit(False))
+        kinds = BooleanType
+        what = "booleans"
+        values = F.coalesce(values, F.lit(False))
     else:
-        kinds, what, values = NumericType | BooleanType, "numbers", values.cast("double")
+        kinds = NumericType | BooleanType
+        what = "numbers"
+        values = values.cast("double")
     if not isinstance(kind, kinds):
         raise TypeError(
             f"{param} must be a column of {what}, got {column!r} of type {kind.simpleString()}."
@@ -284,7 +290,6 @@ def _column(dataset: DataFrame, param: str, column: str) -> Column:
 
 
 def _kind(dataset: DataFrame, param: str, column: str) -> Any:
-    """Return the type of a column that a parameter names."""
     if column not in dataset.columns:
         raise ValueError(
             f"{param} must be one of the columns {', '.join(dataset.columns)}, got {column!r}."
@@ -292,23 +297,25 @@ def _kind(dataset: DataFrame, param: str, column: str) -> Any:
     return dataset.schema[column].dataType
 
 
-def _place_of(place: int) -> str:
-    """Return what tasks call a label: Spark takes no dots in the columns that it hands to them."""
-    return f"label_{place}"
+def _label_column(number: int) -> str:
+    """Name a label for tasks: Spark takes no dots in the columns that it passes to them."""
+    return f"label_{number}"
 
 
 def _parts(table: pa.Table | None, chosen: dict[str, Any], labels: list[str]) -> list[Data]:
-    """Return the rows to train on, and those to validate on."""
+    """Split rows into those to train on and those to validate on."""
     if table is None or not table.num_rows:
         raise _too_few([0])
     for param, column in chosen.items():
         if nulls := table.column(CALLED.get(param, "X")).null_count:
             raise ValueError(f"{param} must not be null, got {nulls} nulls in column {column!r}.")
     values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
-    X, names = _matrix(table.column("X").combine_chunks()), chosen["featuresCol"]
+    X = _matrix(table.column("X").combine_chunks())
+    names = chosen["featuresCol"]
     if labels:
-        places = enumerate(labels)
-        values["labels"] = {name: values.pop(_place_of(place)) for place, name in places}
+        values["labels"] = {
+            name: values.pop(_label_column(number)) for number, name in enumerate(labels)
+        }
     values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
     if (held_out := values.pop("held_out", None)) is None:
         return [values]
@@ -327,7 +334,6 @@ def _too_few(rows: list[int]) -> ValueError:
 
 
 def _matrix(arrays: pa.ListArray) -> NDArray[Any]:
-    """Return a column of arrays as a matrix."""
     widths = np.diff(arrays.offsets.to_numpy())
     if len(widths) and (widths != widths[0]).any():
         raise ValueError(

@@ -133,7 +133,8 @@ def compare_scores(
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
     warn_of_repeats(docid, queries)
-    vectors, runs = dict[str, Any](), dict[str, Run]()
+    vectors = dict[str, Any]()
+    runs = dict[str, Run]()
     for key, source in scores.items():
         with found_in(f"scores[{key!r}]: "):
             source = open_source(source, X)
@@ -146,7 +147,8 @@ def compare_scores(
         queries, of_runs = add_retrieved(queries, docid, runs, query_key)
         labels = {JUDGED: np.ones(n), **(labels or {})}
         labels = {k: extended(item, queries, f"labels[{k!r}]", n) for k, item in labels.items()}
-        X, y = None, extended(y, queries, "y", n)
+        X = None
+        y = extended(y, queries, "y", n)
         judge_labels = (
             None if judge_labels is None else extended(judge_labels, queries, "judge_labels", n)
         )
@@ -340,7 +342,7 @@ def _values_of_parts(
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
-    """Return a ranker to train, with default parameters if by name, or scores that are judged."""
+    """Resolve a name to a ranker with default parameters, and what is fitted to its scores."""
     if hasattr(ranker, "fit"):
         return ranker
     if isinstance(ranker, str):
@@ -386,7 +388,7 @@ def _check_no_judge(labels: Mapping[str, Any] | None) -> None:
 
 
 def _check_seeds(seeds: int | Sequence[int]) -> list[int]:
-    """Return seeds; those below a number are 0, 1 and so on."""
+    """Check seeds; a number stands for 0, 1 and so on below it."""
     if not isinstance(seeds, Sequence):
         seeds = range(check_number(seeds, "seeds", 1, integer=True))
     if not (numbers := [check_number(seed, "seeds", 0, integer=True) for seed in seeds]):

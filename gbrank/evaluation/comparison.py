@@ -57,11 +57,11 @@ class QueryValues:
     values: Mapping[str, Cube]
 
     def by_query(self, measure: str) -> Cube:
-        """Return the values by a measure, those of a query averaged over folds."""
-        places: dict[Any, int] = {}
-        index = [places.setdefault(query, len(places)) for query in self.queries]
+        """Average the values of a query over folds."""
+        numbers: dict[Any, int] = {}
+        index = [numbers.setdefault(query, len(numbers)) for query in self.queries]
         cube = self.values[measure]
-        total = np.zeros((*cube.shape[:2], len(places)))
+        total = np.zeros((*cube.shape[:2], len(numbers)))
         np.add.at(total, (..., index), cube)  # type: ignore[arg-type]
         return total / np.bincount(index)
 
@@ -185,7 +185,6 @@ class Comparison:
         }
 
     def _rows(self, scores: QueryValues, measure: str) -> list[Row]:
-        """Return counts, means and tests of each ranker."""
         reference = self.rankers.index(self.baseline)
         every = scores.by_query(measure)
         cube = every[:, :, ~np.isnan(every).any(axis=(0, 1))]
@@ -221,7 +220,7 @@ class Comparison:
         ]
 
     def blocks(self, part: str = "test") -> list[list[Row]]:
-        """Return the rows of each measure.
+        """Group the rows by measure.
 
         Parameters
         ----------
@@ -235,7 +234,7 @@ class Comparison:
         return self._blocks.get(check_choice(part, "part", PARTS), [])
 
     def summary(self, part: str = "test") -> list[Row]:
-        """Return a row per measure and ranker.
+        """Summarise each measure and ranker in a row.
 
         The scores of a query are averaged over seeds (and over folds, where several test it)
         before anything else.
@@ -252,7 +251,7 @@ class Comparison:
         return list(chain(*self.blocks(part)))
 
     def table(self, part: str = "test") -> str:
-        """Return the summary as text.
+        """Format the summary as text.
 
         Parameters
         ----------
@@ -267,7 +266,7 @@ class Comparison:
         return "\n\n".join([*texts, *self._notes()])
 
     def to_markdown(self, part: str = "test") -> str:
-        """Return the summary as Markdown.
+        """Format the summary as Markdown.
 
         Parameters
         ----------
@@ -283,7 +282,7 @@ class Comparison:
         return "\n\n".join([*texts, *self._notes()])
 
     def to_pandas(self, part: str = "test") -> pd.DataFrame:
-        """Return the summary as a data frame, whose columns are the fields of `Row`.
+        """Make a data frame of the summary, whose columns are the fields of `Row`.
 
         p-values are corrected for the number of rankers, as the column ``p_correction`` says;
         intervals are not.
@@ -305,7 +304,7 @@ class Comparison:
         return import_optional("pandas").DataFrame(map(asdict, self.summary(part)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the summaries as JSON can hold them.
+        """Make summaries that JSON can hold.
 
         Returns
         -------
@@ -320,43 +319,42 @@ class Comparison:
         return content
 
     def _repr_html_(self) -> str:
-        """Return the tables as notebooks show them."""
+        """Format the tables as notebooks show them."""
         tables = (as_table(block, self.target_difference).to_html() for block in self.blocks())
         return "".join([*tables, *(f"<p>{note}</p>" for note in self._notes())])
 
     def _notes(self) -> list[str]:
-        """Return what the tables need to be said of them."""
         return [NOTE] if len(self.rankers) > 1 else []
 
 
 def as_text(rows: Sequence[Row], target_difference: float) -> str:
-    """Return the rows of one measure in columns: means, and below them differences."""
-    title, *told = _sentences(rows, target_difference)
+    """Format the rows of one measure in columns: means, and below them differences."""
+    title, *power = _sentences(rows, target_difference)
     parts = [title, table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
-    if told:
+    if power:
         compared = [row for row in rows if row.is_compared]
         baseline = next(row.ranker for row in rows if not row.is_compared)
-        parts += [table_of(compared, DIFFERENCES, f"minus {baseline}").to_text(), *told]
+        parts += [table_of(compared, DIFFERENCES, f"minus {baseline}").to_text(), *power]
     return "\n".join(parts)
 
 
 def as_table(rows: Sequence[Row], target_difference: float) -> Table:
-    """Return the rows of one measure as one table."""
+    """Format the rows of one measure as one table."""
     caption = ". ".join(_sentences(rows, target_difference))
     return table_of(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", caption)
 
 
 def table_of(rows: Sequence[Row], columns: Columns, head: str, caption: str = "") -> Table:
-    """Return a table of the columns that have a number."""
+    """Make a table of the columns that have a number."""
     cells = {column: [_cell(row, column) for row in rows] for column in columns}
-    kept = [column for column in columns if any(cells[column])]
+    shown = [column for column in columns if any(cells[column])]
     names = [row.ranker for row in rows]
-    lines = list(zip(names, *(cells[column] for column in kept), strict=True))
-    return Table([head, *(name for name, _ in kept)], lines, caption=caption)
+    lines = list(zip(names, *(cells[column] for column in shown), strict=True))
+    return Table([head, *(name for name, _ in shown)], lines, caption=caption)
 
 
 def _cell(row: Row, column: tuple[str, str]) -> str:
-    """Return numbers as text; nothing for NaN."""
+    """Format numbers; nothing for NaN."""
     if column in DIFFERENCES and not row.is_compared:
         return "baseline" if column is DIFFERENCES[0] else ""
     text = column[1].format_map(vars(row))
@@ -364,7 +362,7 @@ def _cell(row: Row, column: tuple[str, str]) -> str:
 
 
 def _sentences(rows: Sequence[Row], target_difference: float) -> list[str]:
-    """Return the title, and the sentence on the minimum detectable difference, if any."""
+    """Make the title, and the sentence on the minimum detectable difference, if any."""
     first = rows[0]
     counts = f"{first.n_queries} queries, {first.n_skipped} skipped"
     if not math.isnan(first.judge_equivalent_queries):

@@ -248,7 +248,8 @@ def try_ranker(fit: Fit) -> None:
     ranker = configure(fit.ranker, n_estimators=2)
     if isinstance(ranker, np.ndarray) or "n_estimators" not in _parameters(ranker).values():
         return
-    data, rows = fit.data, fit.data.splits[fit.fold - 1].valid
+    data = fit.data
+    rows = fit.data.splits[fit.fold - 1].valid
     valid = [data.rows(rows)] if len(rows) else []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fits themselves warn
@@ -262,7 +263,8 @@ def try_ranker(fit: Fit) -> None:
 
 def run(fit: Fit) -> FitResult:
     """Train a ranker, and score validation and test queries, unless it is scores already."""
-    data, ranker = fit.data, fit.ranker
+    data = fit.data
+    ranker = fit.ranker
     fold = data.splits[fit.fold - 1]
     if isinstance(ranker, np.ndarray):
         scores = {part: ranker[rows] for part, rows in fold._asdict().items() if len(rows)}
@@ -289,12 +291,12 @@ def run_in_worker(fit: Fit) -> FitResult:
 
 
 def _parameters(ranker: Any) -> dict[str, str]:
-    """Return the last word of each parameter's name, by the name: of steps of pipelines, too."""
+    """Map each parameter to the last word of its name, in steps of pipelines too."""
     return {name: name.rpartition("__")[2] for name in ranker.get_params(deep=True)}
 
 
 def configure(ranker: object, **values: Any) -> Any:
-    """Return an unfitted copy of a ranker with these values of the parameters that it has."""
+    """Clone a ranker, with these values of the parameters that it has."""
     if isinstance(ranker, np.ndarray):  # scores, which nobody trains
         return ranker
     copy = clone(ranker)

@@ -38,7 +38,7 @@ def scores_from(
     group: ArrayLike | None = None,
     docid: ArrayLike | Sequence[Any] | None = None,
 ) -> Vector:
-    """Return the score of each row by whatever scores them.
+    """Score each row by any model, column, run or array.
 
     This is what `report(against=)`, `compare_scores`, `compare_rankers` and the command line take:
 
@@ -91,7 +91,7 @@ def scores_from(
 
 
 def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
-    """Return the scores by a model, which is told the queries if it is of gbrank, or scores."""
+    """Predict scores, with queries by a model of gbrank; scores stay as they are."""
     if not hasattr(source, "predict"):
         return source
     if X is None:
@@ -101,14 +101,14 @@ def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
 
 
 def n_rows(X: Any) -> int:
-    """Return how many rows a table has."""
+    """Count the rows of a table."""
     if isinstance(X, Mapping):
         return len(next(iter(X.values()), ()))
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def open_source(source: Any, X: Any = None) -> Any:
-    """Return a model, the scores of rows, or a run, whatever the source was given as."""
+    """Open a model, the scores of rows, or a run."""
     frame = None if X is None else as_frame(X, "X")
     if isinstance(source, str) and frame is not None and source in frame.columns:
         return frame[source].to_numpy()
@@ -127,18 +127,18 @@ def open_source(source: Any, X: Any = None) -> Any:
 
 
 def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
-    """Return the score of each row; rows that the run lacks come last in their query."""
+    """Score rows by a run; those that it lacks come last in their query."""
     names = run.names(docid, queries)
     known = list(dict.fromkeys(run.qid))
     topics = places_among(as_list(queries.ids), known)
-    if absent := [query for query, places in enumerate(topics) if len(places) != 1]:
+    if absent := [query for query, matches in enumerate(topics) if len(matches) != 1]:
         demand = f"must hold all queries of the rows; {run.path} lacks {len(absent)}"
         raise ArgumentError("run", demand, quoted(str(queries.ids[absent[0]])))
     called = [known[topic] for (topic,) in topics]
     pairs = [(called[query], name) for query, name in zip(queries.index, names, strict=True)]
     lines = list(zip(run.qid, run.documents, strict=True))
-    places = places_among(pairs, lines, lambda pair: (pair[0], str(pair[1])))
-    scores = np.array([run.scores[place[0]] if place else -np.inf for place in places])
+    found_lines = places_among(pairs, lines, lambda pair: (pair[0], str(pair[1])))
+    scores = np.array([run.scores[line[0]] if line else -np.inf for line in found_lines])
     if np.isneginf(scores).all():
         demand = f"must name documents of {run.path}"
         raise ArgumentError("docid", demand, quoted(str(names[0])))
@@ -146,7 +146,7 @@ def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
 
 
 def select_columns(model: Any, X: Any) -> Any:
-    """Return the columns of a data frame that a model was trained on, if it says which."""
+    """Select the columns of a data frame that a model was trained on, if it says which."""
     frame: Any = as_frame(X, "X")
     if frame is None:
         return X
@@ -158,15 +158,15 @@ def select_columns(model: Any, X: Any) -> Any:
     if names is None:
         return frame.to_native()
     # LightGBM writes names without spaces.
-    places = places_among(names, frame.columns, lambda name: str(name).replace(" ", "_"))
-    if any(len(place) != 1 for place in places):
+    matches = places_among(names, frame.columns, lambda name: str(name).replace(" ", "_"))
+    if any(len(match) != 1 for match in matches):
         return frame.to_native()
-    columns = [frame.columns[place] for (place,) in places]
+    columns = [frame.columns[column] for (column,) in matches]
     return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
 
 
 def read_judgements(qrels: StrPath, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:
-    """Return y, queries and documents of qrels, and labels of a judge's where these are a path.
+    """Read y, queries and documents of qrels, and a judge's labels where these are a path.
 
     Labels below 0 are 0. People's are NaN in queries that only the judge has.
     """
@@ -183,7 +183,6 @@ def read_judgements(qrels: StrPath, judge_labels: Any) -> tuple[Vector, Any, Any
 
 
 def _labels(qrels: StrPath) -> dict[tuple[str, str], float]:
-    """Return the label of each document of a query."""
     labels, qid, docid = read_qrels(qrels)
     return dict(zip(zip(qid, docid, strict=True), np.maximum(labels, 0).tolist(), strict=True))
 
@@ -203,14 +202,14 @@ class Scorer:
         sample_weight: ArrayLike | None = None,  # scikit-learn looks for it here
         query_weight: QueryWeights | None = None,
     ) -> float:
-        """Return the mean over queries of the measure of an estimator's predictions."""
+        """Average the measure of an estimator's predictions over queries."""
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
         weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         return self.measure(y, predicted(estimator, X, qid), qid=qid, **weights, X=X)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return the metadata that the scorer requests: queries and weights."""
+        """List the metadata that the scorer requests: queries and weights."""
         request = MetadataRequest(owner=self)
         for name in ("qid", "sample_weight", "query_weight"):
             request.score.add_request(param=name, alias=True)
@@ -218,7 +217,7 @@ class Scorer:
 
 
 def make_scorer(metric: Metric) -> Scorer:
-    """Return a scorer for scikit-learn's searches and cross-validation.
+    """Make a scorer for scikit-learn's searches and cross-validation.
 
     It takes any estimator that predicts scores, a regressor too, and requests qid, sample_weight
     and query_weight, which scikit-learn passes on where metadata routing is enabled.

@@ -20,7 +20,8 @@ RESAMPLES = 9999
 MANY = 2000  # queries from which the t interval is as good as the bootstrap's, and cheap
 CELLS = 2**22  # numbers in memory, for resamples that are computed together
 SEED = 0
-POWER, LEVEL = 0.8, 0.05
+POWER = 0.8
+LEVEL = 0.05
 MOST_QUERIES = 10**9
 SHARES = (np.arange(1000) + 0.5) / 1000  # of the distribution of a standard deviation
 SIGNS = 1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)  # of eight queries, by byte
@@ -59,7 +60,7 @@ class Comparisons(NamedTuple):
     worth: Vector  # how many queries of people the judge is worth to the difference
 
     def power(self, n_queries: int, target: float) -> tuple[Vector, Vector]:
-        """Return the minimum detectable differences, and the queries that the target needs."""
+        """Compute minimum detectable differences, and the queries that the target needs."""
         errors = self.error.tolist()
         minimum = list(map(minimum_detectable, errors, self.freedom.tolist()))
         needed = [queries_needed_for(target, error * math.sqrt(n_queries)) for error in errors]
@@ -67,7 +68,7 @@ class Comparisons(NamedTuple):
 
 
 def common_queries(values: Matrix) -> Matrix:
-    """Return the values, a row for each ranker, of the queries that have one for all."""
+    """Select the queries that have a value for all rankers, a row for each."""
     return values[:, ~np.isnan(values).any(axis=0)]
 
 
@@ -180,7 +181,6 @@ def interval(values: Matrix) -> tuple[Vector, Vector]:
 
 
 def _bootstrapped_means(values: Matrix) -> Matrix:
-    """Return the means of resampled queries, a row for each resample."""
     rng = np.random.default_rng(SEED)
     n_queries = values.shape[1]
     batch = max(1, CELLS // n_queries)
@@ -206,7 +206,7 @@ def randomisation_test(differences: Matrix) -> Vector:
 
 
 def _share_as_extreme(values: Vector) -> float:
-    """Return how often sums of values with random signs are at least as far from zero as theirs.
+    """Count how often sums with random signs are at least as far from zero as the sum itself.
 
     Of few values all signs are tried. A byte has the signs of eight values.
     """
@@ -329,7 +329,7 @@ def power_sentence(n_queries: int, minimum: float, needed: float, target: float)
 def queries_needed_for(
     difference: float, deviation: float, power: float = POWER, level: float = LEVEL
 ) -> float:
-    """Return the queries that a difference needs; NaN if unknown, infinity beyond the most."""
+    """Compute the queries that a difference needs; NaN if unknown, infinity beyond the most."""
     if math.isnan(deviation):
         return math.nan
 
@@ -343,7 +343,7 @@ def queries_needed_for(
 
 
 def minimum_detectable(error: float, freedom: float) -> float:
-    """Return the difference that a t test detects with this standard error; NaN if unknown."""
+    """Compute the difference that a t test detects with this standard error; NaN if unknown."""
     if math.isnan(error) or not freedom > 0:
         return math.nan
     most = 10 * float(stats.t.ppf([1 - LEVEL / 2, POWER], freedom).sum())
@@ -352,7 +352,7 @@ def minimum_detectable(error: float, freedom: float) -> float:
 
 
 def _power(ratio: float, freedom: float, level: float) -> float:
-    """Return how often a two-sided t test finds a mean of so many standard errors."""
+    """Compute how often a two-sided t test detects a mean of so many standard errors."""
     # SciPy's noncentral t distribution is NaN for few degrees of freedom.
     spread = np.sqrt(stats.chi2.ppf(SHARES, freedom) / freedom)
     edge = stats.t.ppf(1 - level / 2, freedom) * spread

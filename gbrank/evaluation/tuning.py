@@ -154,7 +154,8 @@ class _Search:
     """The value of a trial, as Optuna asks for it: the mean measure of the folds' other queries."""
 
     def __init__(self, ranker: GBRanker, data: Dataset) -> None:
-        self.ranker, self.data = ranker, data
+        self.ranker = ranker
+        self.data = data
         self.measure = ranker._measures()[0]
         self.refusals: list[Exception] = []  # of the ranker's own parameters
         params = ranker.get_params() | chosen_trees(ranker, data.queries) | {"rate": 1.0}
@@ -165,11 +166,12 @@ class _Search:
             del self.start["objective"]  # which goes with its sigma, or has no name
 
     def __call__(self, trial: Any) -> float:
-        """Return the mean over folds, which is reported fold by fold.
+        """Average the measure over folds, and report it fold by fold.
 
         A variant that is refused is a failed trial, the ranker ends all.
         """
-        params, values = self.start, list[float]()
+        params = self.start
+        values = list[float]()
         try:
             params = _suggested(trial, self.start)
             for fold in self.data.splits:
@@ -187,7 +189,7 @@ class _Search:
         return float(np.mean(values))
 
     def trained(self, params: dict[str, Any], chosen: Positions) -> GBRanker:
-        """Return the ranker with tuned parameters, trained on some rows."""
+        """Train the ranker with tuned parameters on some rows."""
         rows = self.data.rows(chosen)
         params = {**self.ranker.get_params(deep=False), **params, "verbose": 0}
         rate = params.pop("rate")
@@ -200,8 +202,8 @@ class _Search:
 
 def _enqueue(study: Any, start: dict[str, Any]) -> None:
     """Put first what has not been tried, or was begun by a process that was killed."""
-    kept = [trial for trial in study.trials if trial.state.name not in ("RUNNING", "FAIL")]
-    tried = [trial.params or trial.system_attrs.get("fixed_params") for trial in kept]
+    finished = [trial for trial in study.trials if trial.state.name not in ("RUNNING", "FAIL")]
+    tried = [trial.params or trial.system_attrs.get("fixed_params") for trial in finished]
     for variant in ({}, *VARIANTS):
         params = start | {name: value for name, value in variant.items() if name in start}
         if params not in tried:
@@ -210,7 +212,7 @@ def _enqueue(study: Any, start: dict[str, Any]) -> None:
 
 
 def _suggested(trial: Any, start: dict[str, Any]) -> dict[str, Any]:
-    """Return a trial's parameters, from the space around the ranker's own."""
+    """Suggest a trial's parameters, from the space around the ranker's own."""
     params: dict[str, Any] = {}
     for name, value in start.items():
         if name in CHOICES:

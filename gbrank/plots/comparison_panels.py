@@ -23,7 +23,8 @@ from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.plots import style
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
-LINE, LETTER = 0.17, 0.075  # height and width in inches
+LINE = 0.17  # height in inches
+LETTER = 0.075  # width in inches
 BINS = 20  # of a histogram
 ACROSS = 3  # more data sets go on below
 Inches: TypeAlias = tuple[float, float]
@@ -94,7 +95,8 @@ def comparison_grid(*comparisons: Comparison, part: str = "test") -> Figure:
     >>> len(plots.comparison_grid(result).axes)
     1
     """
-    baseline, names = comparisons[0].baseline, comparisons[0].rankers
+    baseline = comparisons[0].baseline
+    names = comparisons[0].rankers
     margin = 0.5 + LETTER * max(map(len, names)), 1.0
     figure, panels = _grid(comparisons, part, (3.2, 0.6 + 0.32 * len(names)), margin, sharey=True)
     for axes, rows in panels:
@@ -124,27 +126,29 @@ def differences(comparison: Comparison, *, part: str = "test") -> Figure:
     >>> [axes.get_title() for axes in plots.differences(result).axes]
     ['ndcg@10', 'CPU seconds of a fit']
     """
-    blocks, baseline, names = comparison.blocks(part), comparison.baseline, comparison.rankers
+    blocks = comparison.blocks(part)
+    baseline = comparison.baseline
+    names = comparison.rankers
     colours = [style.GREY if name == baseline else style.BLUE for name in names]
     size = 0.5 + LETTER * max(map(len, names)) + 2.7 * (len(blocks) + 1), 1.5 + 0.5 * len(names)
     figure = style.new_figure(size)
     *panels, beside = figure.subplots(1, len(blocks) + 1)
     for axes, rows in zip(panels, blocks, strict=True):
         axes.axvline(0, color=style.GREY, linewidth=1)
-        for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
+        for y, (row, colour) in enumerate(zip(rows, colours, strict=True)):
             ends = [row.difference_low, row.difference_high]
-            axes.plot(ends, [place, place], color=colour, linewidth=3, solid_capstyle="butt")
-            axes.plot(row.difference, place, "o", color=colour, markersize=8)
+            axes.plot(ends, [y, y], color=colour, linewidth=3, solid_capstyle="butt")
+            axes.plot(row.difference, y, "o", color=colour, markersize=8)
             text = f"mean {row.mean:.3f}" if row.ranker == baseline else f"{row.difference:+.3f}"
-            _write_at(axes, (row.difference, place), text, colour, (0, 8), ha="center")
+            _write_at(axes, (row.difference, y), text, colour, (0, 8), ha="center")
         axes.sharex(panels[0])
         axes.margins(x=0.15)
         axes.spines["left"].set_visible(False)
         style.tidy(axes, "x", title=rows[0].metric, xlabel=f"minus {baseline}")
     seconds = [row.cpu_seconds for row in blocks[0]]
     beside.barh(range(len(names)), seconds, 0.4, color=colours)
-    for place, (value, colour) in enumerate(zip(seconds, colours, strict=True)):
-        _write_at(beside, (value, place), f"{value:.1f}", colour, (4, 0), va="center")
+    for y, (value, colour) in enumerate(zip(seconds, colours, strict=True)):
+        _write_at(beside, (value, y), f"{value:.1f}", colour, (4, 0), va="center")
     beside.margins(x=0.2)
     style.tidy(beside, "x", title="CPU seconds of a fit")
     for axes in figure.axes:
@@ -156,12 +160,12 @@ def differences(comparison: Comparison, *, part: str = "test") -> Figure:
 
 
 def _write_at(
-    axes: Axes, place: tuple[float, float], text: str, colour: str, offset: Any, **options: Any
+    axes: Axes, point: tuple[float, float], text: str, colour: str, offset: Any, **options: Any
 ) -> None:
-    """Write a text some points from a place."""
+    """Write a text at an offset from a point."""
     background = {"facecolor": "white", "edgecolor": "none", "pad": 1}
     options |= {"textcoords": "offset points", "color": colour, "bbox": background}
-    axes.annotate(text.replace("-", "\N{MINUS SIGN}"), place, offset, **options)
+    axes.annotate(text.replace("-", "\N{MINUS SIGN}"), point, offset, **options)
 
 
 def quality_by_seconds(*comparisons: Comparison, part: str = "test") -> Figure:
@@ -189,8 +193,8 @@ def quality_by_seconds(*comparisons: Comparison, part: str = "test") -> Figure:
     width = 4.4 + LETTER * max(map(len, names))
     figure, panels = _grid(comparisons, part, (width, height + 0.8), (0.0, 0.0), sharey=False)
     for axes, rows in panels:
-        for place, row in enumerate(rows):
-            axes.plot(row.cpu_seconds, row.mean, "o", color=style.colour_of(place))
+        for number, row in enumerate(rows):
+            axes.plot(row.cpu_seconds, row.mean, "o", color=style.colour_of(number))
         axes.set_xscale("log")
         style.name_decades(axes.xaxis)
         ylabel = f"{rows[0].metric}, {part} queries"
@@ -205,16 +209,16 @@ def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
     low, high = axes.get_ylim()
     offsets = line * (high - low) * np.arange(len(rows))
     order = np.argsort(means, kind="stable")
-    places = np.empty(len(rows))
-    places[order] = isotonic_regression(means[order] - offsets) + offsets
-    axes.set_ylim(min(low, places.min()), max(high, places.max()))
+    heights = np.empty(len(rows))
+    heights[order] = isotonic_regression(means[order] - offsets) + offsets
+    axes.set_ylim(min(low, heights.min()), max(high, heights.max()))
     leader = {"arrowstyle": "-", "alpha": 0.4, "linewidth": 0.7, "relpos": (0.0, 0.5)}
-    for place, row in enumerate(rows):
-        colour = style.colour_of(place)
+    for number, row in enumerate(rows):
+        colour = style.colour_of(number)
         axes.annotate(
             style.drawable(row.ranker),
             (row.cpu_seconds, row.mean),
-            (1.04, places[place]),
+            (1.04, heights[number]),
             textcoords=axes.get_yaxis_transform(),
             arrowprops=leader | {"color": colour},
             color=colour,
@@ -228,11 +232,12 @@ def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
 def _grid(
     comparisons: Sequence[Comparison], part: str, panel: Inches, margin: Inches, sharey: bool
 ) -> tuple[Figure, list[tuple[Axes, list[Row]]]]:
-    """Return a figure, and the axes of each block: measures down, data sets across."""
+    """Make a figure, and the axes of each block: measures down, data sets across."""
     blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
     metrics = list(dict.fromkeys(rows[0].metric for rows in blocks))
     datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
-    across, down = min(len(datasets), ACROSS), math.ceil(len(datasets) / ACROSS)
+    across = min(len(datasets), ACROSS)
+    down = math.ceil(len(datasets) / ACROSS)
     size = (margin[0] + panel[0] * across, margin[1] + panel[1] * down * len(metrics))
     figure = style.new_figure(size)
     grid = figure.subplots(down * len(metrics), across, sharey=sharey, squeeze=False)
@@ -249,11 +254,11 @@ def _grid(
 def _panel(axes: Axes, rows: Sequence[Row], baseline: str) -> None:
     level = next(row.mean for row in rows if row.ranker == baseline)
     axes.axvline(level, color=style.GREY, linestyle="--", linewidth=1)
-    for place, row in enumerate(rows):
+    for y, row in enumerate(rows):
         colour = style.GREY if row.ranker == baseline else style.BLUE
         ends = [level + row.difference_low, level + row.difference_high]
-        axes.plot(ends, [place, place], color=colour, linewidth=2, solid_capstyle="butt")
-        axes.plot(row.mean, place, "o", color=colour)
+        axes.plot(ends, [y, y], color=colour, linewidth=2, solid_capstyle="butt")
+        axes.plot(row.mean, y, "o", color=colour)
     style.tidy(axes, "x", xlabel=rows[0].metric)
     axes.set_ylim(-0.75, len(rows) - 0.25)
     axes.spines["left"].set_visible(False)
@@ -317,7 +322,7 @@ def per_query(
         raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
     tested = compared(both)
     signs = np.sign(both[0] - both[1])
-    counts = "{} better, {} equal, {} worse".format(*((signs == one).sum() for one in (1, 0, -1)))
+    counts = "{} better, {} equal, {} worse".format(*((signs == sign).sum() for sign in (1, 0, -1)))
     mean, low, high = (column[0] for column in tested.means[3:])
     ends = "" if np.isnan(low) else f" [{low:+.4f}, {high:+.4f}]"
     tests = f"mean difference {mean:+.4f}{ends}, p = {tested.p_randomisation[0]:.4f}"

@@ -59,9 +59,9 @@ def learning_curves(ranker: GBRanker, *, metric: str | None = None, ax: Axes | N
     ax = style.axes_for(ax)
     lines = []
     sets = [(name, values[metric]) for name, values in results.items() if metric in values]
-    for place, (name, curve) in enumerate(sets):
+    for number, (name, curve) in enumerate(sets):
         rounds = np.arange(1, len(curve) + 1)
-        lines += ax.plot(rounds, curve, color=style.colour_of(place), label=name)
+        lines += ax.plot(rounds, curve, color=style.colour_of(number), label=name)
     if ranker.early_stopping_rounds is not None:
         best = ranker.best_iteration_
         lines += [ax.axvline(best, color=style.GREY, linewidth=1, label=f"best round: {best}")]
@@ -133,9 +133,10 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
     _draw_curves(middle, sizes, "gradient")
     shares = {"no gradient": columns["zero"], "longest step": columns["at longest step"]}
     _draw_curves(bottom, shares, "share of documents")
-    for place in (place for place in rounds[1:] if names[place - 1] != names[place - 2]):
-        for axes in (top, middle, bottom):
-            axes.axvline(place - 0.5, color=style.GREY, linewidth=1, linestyle=":")
+    for number in rounds[1:]:
+        if names[number - 1] != names[number - 2]:
+            for axes in (top, middle, bottom):
+                axes.axvline(number - 0.5, color=style.GREY, linewidth=1, linestyle=":")
     top.yaxis.set_major_locator(MaxNLocator(integer=True))
     top.set(ylabel="rank", title=" → ".join(style.drawable(name) for name in dict.fromkeys(names)))
     bottom.set(xlabel="round", ylim=(0, None))
@@ -188,7 +189,8 @@ def importance(
     """
     check_number(largest, "largest", 1, integer=True)
     if X is None:
-        values, label = ranker.importances(kind), SHARES[kind]
+        values = ranker.importances(kind)
+        label = SHARES[kind]
     else:
         values = np.abs(ranker.explain(X)[:, :-1]).mean(axis=0)
         label = "mean |SHAP value|"
@@ -226,7 +228,8 @@ def explanation(why: Explanation, *, largest: int = 10, ax: Axes | None = None) 
     3
     """
     check_number(largest, "largest", 1, integer=True)
-    chosen, rest = why.largest[:largest], why.largest[largest:]
+    chosen = why.largest[:largest]
+    rest = why.largest[largest:]
     names = [f"{why.features[i]}:  {' | '.join(why.values(i))}" for i in chosen]
     shares = why.shares[chosen].tolist()
     if rest:

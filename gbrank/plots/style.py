@@ -13,25 +13,25 @@ BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#
 PALETTE = (BLUE, ORANGE, GREEN, PINK)
 
 
-def colour_of(place: int) -> str:
-    """Return the colour of a curve, by its place."""
-    return PALETTE[place % len(PALETTE)]
+def colour_of(number: int) -> str:
+    """Choose the colour of a curve by its number."""
+    return PALETTE[number % len(PALETTE)]
 
 
 def new_figure(size: tuple[float, float] | None = None) -> Figure:
-    """Return a figure of some inches, which a notebook shows."""
+    """Make a figure of this size in inches, which a notebook shows."""
     from matplotlib import pyplot
 
     return pyplot.figure(figsize=size, layout="constrained")
 
 
 def axes_for(ax: Axes | None) -> Axes:
-    """Return the axes, or those of a new figure."""
+    """Use the axes, or those of a new figure."""
     return new_figure().subplots() if ax is None else ax
 
 
 def drawable(text: str) -> str:
-    """Return a text that fonts can draw: a lone surrogate, which has no code, by its number."""
+    """Make a text drawable: a lone surrogate, which has no code, is shown by its number."""
     return text.encode(errors="backslashreplace").decode()
 
 
@@ -54,8 +54,8 @@ def write(ax: Axes, **texts: str) -> None:
 def legend(ax: Axes, handles: Sequence[Artist], **options: Any) -> None:
     """Name the handles by their labels, whatever these begin with, and as they are written."""
     names = [drawable(str(handle.get_label())) for handle in handles]
-    places = list(map(str, range(len(names))))
-    shown = ax.legend(handles, places, frameon=False, **options)
+    numbers = list(map(str, range(len(names))))
+    shown = ax.legend(handles, numbers, frameon=False, **options)
     for text, name in zip(shown.get_texts(), names, strict=True):
         text.set(text=name, parse_math=False)
 

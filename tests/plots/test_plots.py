@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic, plots
 from gbrank.evaluation import Row
+from gbrank.extend import GradientWatch
 from gbrank.fit.explanations import Explanation
 from gbrank.fit.interrupted import as_part
 from gbrank.plots.style import legend
@@ -61,6 +62,29 @@ def test_learning_curves() -> None:
     assert_array_equal(curves(second)["sigma"].T, [rounds, ranker.sigmas_])
     shown = [text.get_text() for text in ax.get_legend().get_texts()]
     assert shown == ["valid_0", f"best round: {best}", "sigma"]
+
+
+def test_gradients() -> None:
+    """The first rank is at the top; curves are the columns of the watch's table."""
+    watch = GradientWatch()
+    GBRanker("approx:ndcg", n_estimators=4, n_jobs=1).fit(X, Y, qid=QID, callbacks=[watch])
+    figure = plots.gradients(watch, ranks=3)
+    top, middle, bottom, *_ = figure.axes
+    (image,) = top.images
+    assert_array_equal(image.get_array(), watch.shares_by_rank(3).T)
+    assert image.get_extent() == [0.5, 4.5, 3.5, 0.5]
+    assert top.get_ylim() == (3.5, 0.5)
+    table = watch.to_pandas()
+    columns = {
+        middle: {"mean of |gradient|": "mean |gradient|", "spread": "spread"},
+        bottom: {"no gradient": "zero", "longest step": "at longest step"},
+    }
+    for axes, names in columns.items():
+        drawn = curves(axes)
+        for label, column in names.items():
+            assert_array_equal(drawn[label].T, [[1, 2, 3, 4], table[column]])
+    assert table["objective"].tolist() == ["ranknet", "ranknet", "approx:ndcg", "approx:ndcg"]
+    assert 2.5 in [line.get_xdata()[0] for line in top.lines]
 
 
 # --- Names that users give ----------------------------------------------------------------------

@@ -248,3 +248,22 @@ def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Pat
     assert best.replace(">-", ">−") in page.source
     page = Page(gbrank.report(scores["new"], FRAME[TEST], people, **given))
     assert "To the mean in ndcg@10, the judge is worth" in page.texts["judge"]
+
+
+def test_dots_above_the_line_are_better_with_the_first(tmp_path: Path) -> None:
+    """Labels as scores are perfect: each dot is at the top, above or on the line."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200).astype(float)
+    path = gbrank.report(
+        y, X[:200], y, group=[10] * 20, against=rng.normal(size=200), html=tmp_path / "r.html"
+    )
+    picture = path.read_text(encoding="utf-8").partition("<svg")[2].partition("</svg>")[0]
+    (line,) = re.findall(r"M ([\d.]+) ([\d.]+) \nL ([\d.]+) ([\d.]+) \n[^>]*dasharray", picture)
+    left, bottom, right, top = map(float, line)
+    dots = re.findall(r'<use[^>]* x="([\d.]+)" y="([\d.]+)"[^>]*accent', picture)
+    x, height = np.array(dots, float).T
+    assert len(dots) == 20
+    assert_allclose(height, top, atol=1e-3)
+    assert (x < right - 1).sum() > 15
+    assert left <= x.min()
+    assert top < bottom

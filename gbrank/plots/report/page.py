@@ -126,26 +126,26 @@ def folded(head: list[str], rows: list[Cells], shown: int, words: Sequence[int] 
 
 
 def number(value: float, form: str = ".4f") -> str:
-    """Return a number with its sign as printers set it; a dash for NaN."""
+    """Format a number with its sign as printers set it; a dash for NaN."""
     return NONE if math.isnan(value) else format(value, form).replace("-", "−")
 
 
 def estimate(mean: float, low: float, high: float, *, form: str = ".4f") -> list[str]:
-    """Return a mean, and the ends of its interval."""
+    """Format a mean, and the ends of its interval."""
     ends = NONE if math.isnan(low) else f"{number(low, form)} to {number(high, form)}"
     return [number(mean, form), ends]
 
 
 def bar(value: float, largest: float, text: str | None = None) -> Cell:
-    """Return a cell with a number, or a text, and a bar: its share of the largest number."""
+    """Make a cell with a number, or a text, and a bar: its share of the largest number."""
     return Cell(number(value) if text is None else text, value / largest if value > 0 else 0.0)
 
 
 def count(n: int, word: str) -> str:
-    """Return a number of things."""
+    """Format a number of things."""
     return f"{n:,} {word}{'' if n == 1 else 's'}".replace("querys", "queries")
 
 
 def name(value: object) -> str:
-    """Return a name of the user's, not too long."""
+    """Shorten a name of the user's."""
     return shortened(str(value))

@@ -30,34 +30,38 @@ def measures(judged: ReportData) -> Blocks:
     yield TEXTS["measures"].format(measure=judged.measure)
     head = ["measure", "queries", *_head(judged, "mean")]
     rows = [
-        [_measure(judged, one), f"{one.n_queries:,}", *_cells(one.compared.means)]
-        for one in judged.measured
+        [_measure(judged, item), f"{item.n_queries:,}", *_cells(item.compared.means)]
+        for item in judged.measured
     ]
     n_shown = 3 + len(judged.names)
     yield Table(head[:n_shown], [row[:n_shown] for row in rows])
-    summaries = [[str(one.measure), first_line(one.measure)] for one in judged.measured]
+    summaries = [[str(item.measure), first_line(item.measure)] for item in judged.measured]
     yield Details("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))])
 
 
-def _measure(judged: ReportData, one: Measured) -> Cell:
-    """Return the name of a measure; the one that decides stands out."""
-    return Cell(str(one.measure), strong=one is judged.main)
+def _measure(judged: ReportData, item: Measured) -> Cell:
+    """Name a measure; the one that decides stands out."""
+    return Cell(str(item.measure), strong=item is judged.main)
 
 
 def _head(judged: ReportData, word: str) -> list[str]:
-    """Return the head of `_cells`: of one model a word, of two their names."""
+    """Make the head of `_cells`: of one model a word, of two their names."""
     first, *second = judged.names
     others = [*second, "difference", "95% interval"] if second else []
     return [first if second else word, "95% interval", *others]
 
 
 def _cells(of_models: Means) -> list[str]:
-    """Return the first model's mean and interval; the second's mean, and their difference."""
-    mean, low, high, *difference = (column[0] for column in of_models)
-    cells = page.estimate(mean, low, high)
+    """Format the first model's mean and interval; the second's mean, and their difference."""
+    cells = page.estimate(of_models.mean[0], of_models.low[0], of_models.high[0])
     for second in of_models.mean[1:]:
-        cells += [number(second), *page.estimate(*difference, form="+.4f")]
+        cells += [number(second), *_difference_cells(of_models)]
     return cells
+
+
+def _difference_cells(of_models: Means) -> list[str]:
+    ends = of_models.difference_low[0], of_models.difference_high[0]
+    return page.estimate(of_models.difference[0], *ends, form="+.4f")
 
 
 def changes(judged: ReportData) -> Blocks:
@@ -67,17 +71,19 @@ def changes(judged: ReportData) -> Blocks:
     yield page.Lead(_verdict(judged))
     main = judged.main
     minimum, needed = main.compared.power(main.n_queries, TARGET)
-    told = statistics.power_sentence(main.n_queries, minimum[0], needed[0], TARGET)
+    power = statistics.power_sentence(main.n_queries, minimum[0], needed[0], TARGET)
     tests = TEXTS["judged tests" if main.both else "tests"]
-    yield TEXTS["changes"].format(names=judged.names, tests=tests, told=told)
+    yield TEXTS["changes"].format(names=judged.names, tests=tests, power=power)
     columns = ["p (t)"] if main.both else ["p (random.)", "p (t)"]
     rows = []
-    for one in judged.measured:
-        signs = np.sign(np.subtract(*common_queries(one.values)))
+    for item in judged.measured:
+        signs = np.sign(np.subtract(*common_queries(item.values)))
         counts = [f"{(signs == sign).sum():,}" for sign in (1, 0, -1)]
-        p = [one.compared.p_randomisation[0], one.compared.p_t[0]][-len(columns) :]
-        difference = _cells(one.compared.means)[-2:]
-        rows.append([_measure(judged, one), *difference, *map(chance, p), *counts])
+        p = [item.compared.p_t[0]]
+        if not main.both:
+            p.insert(0, item.compared.p_randomisation[0])
+        difference = _difference_cells(item.compared.means)
+        rows.append([_measure(judged, item), *difference, *map(chance, p), *counts])
     head = ["measure", "difference", "95% interval", *columns, "better", "equal", "worse"]
     yield Table(head, rows)
     yield from _both_orders(judged)
@@ -85,7 +91,6 @@ def changes(judged: ReportData) -> Blocks:
 
 
 def _verdict(judged: ReportData) -> str:
-    """Return in a sentence which model is better, if the data say so."""
     tested = judged.main.compared
     p = tested.p_t[0] if judged.main.both else tested.p_randomisation[0]
     if np.isnan(p):
@@ -102,7 +107,7 @@ def _verdict(judged: ReportData) -> str:
 
 
 def chance(p: float) -> str:
-    """Return a probability with four digits."""
+    """Format a p-value."""
     return "< 0.0001" if p < 0.0001 else number(p)
 
 
@@ -127,7 +132,8 @@ def _both_orders(judged: ReportData) -> Blocks:
 
 def _pairs(judged: ReportData) -> Blocks:
     """Yield a picture of all queries, and those that changed most with both lists."""
-    both, values = common_queries(judged.main.values), judged.main.values
+    both = common_queries(judged.main.values)
+    values = judged.main.values
     if not both.size:
         return
     text = f"A dot is a query. Above the line, {judged.names[0]} is better."
@@ -147,7 +153,6 @@ def _pairs(judged: ReportData) -> Blocks:
 
 
 def _fold(judged: ReportData, query: int, value: str, table: Table, is_open: bool) -> Details:
-    """Return the line that stands for a query, and its table."""
     documents = page.count(int(judged.rows.queries.sizes[query]), "document")
     relevant = f"{judged.n_relevant[query]:,} relevant"
     called = page.name(judged.rows.queries.ids[query])
@@ -155,7 +160,6 @@ def _fold(judged: ReportData, query: int, value: str, table: Table, is_open: boo
 
 
 def _side_by_side(judged: ReportData, query: int) -> Table:
-    """Return the first documents of both lists, and from where each came."""
     ours, theirs = judged.orders(query)
     ranks = {row: rank for rank, row in enumerate(theirs)}
     rows: list[Cells] = []
@@ -168,7 +172,6 @@ def _side_by_side(judged: ReportData, query: int) -> Table:
 
 
 def _document(judged: ReportData, row: int) -> Cells:
-    """Return what a document is called, and its label beside the largest one."""
     label = judged.rows.y[row]
     bar = page.bar(label, judged.rows.y.max(), judged.label_names[label])
     return [page.name(judged.documents[row]), bar]
@@ -225,24 +228,24 @@ def worst(judged: ReportData) -> Blocks:
 
 
 def _list(judged: ReportData, query: int) -> Table:
-    """Return the first documents of a list, and relevant ones below, with reasons if there are."""
+    """List the first documents, and relevant ones below, with reasons if there are."""
     rows = judged.orders(query)[0]
-    places = [i for i in range(len(rows)) if i < TOP or judged.rows.y[rows[i]] > 0][: TOP + FURTHER]
+    ranks = [i for i in range(len(rows)) if i < TOP or judged.rows.y[rows[i]] > 0][: TOP + FURTHER]
     head = ["rank", page.name(judged.docid or "row"), "label", "score"]
     lines: list[Cells] = [
-        [f"{place + 1}", *_document(judged, rows[place]), number(judged.scores[0][rows[place]])]
-        for place in places
+        [f"{rank + 1}", *_document(judged, rows[rank]), number(judged.scores[0][rows[rank]])]
+        for rank in ranks
     ]
     if not isinstance(judged.moved, str) and len(rows) <= LONGEST:
         shares = judged.rankers[0].explain(take_rows(judged.rows.X, rows))[:, :-1]
-        for line, beside in zip(lines, (shares - shares.mean(axis=0))[places], strict=True):
+        for line, beside in zip(lines, (shares - shares.mean(axis=0))[ranks], strict=True):
             line += [_reasons(judged, beside, 1), _reasons(judged, beside, -1)]
         head += ["lifts", "lowers"]
     return Table(head, lines, words=(1, 4, 5))
 
 
 def _reasons(judged: ReportData, shares: Vector, sign: int) -> str:
-    """Return the features that lift a score most, or lower it."""
+    """Name the features that lift a score most, or lower it."""
     largest = np.argsort(-sign * shares, kind="stable")[:N_REASONS]
     parts = [
         f"{page.name(judged.schema.feature_names[i])}{page.SPACE}{number(shares[i], '+.2f')}"
@@ -254,10 +257,12 @@ def _reasons(judged: ReportData, shares: Vector, sign: int) -> str:
 
 def judge(judged: ReportData) -> Blocks:
     """Yield how far the judge agrees with people, and what its labels are worth."""
-    main, both = judged.main, judged.main.both
+    main = judged.main
+    both = judged.main.both
     if not both:
         return
-    worth, n = float(main.compared.worth[0]), page.count(main.n_queries, "query")
+    worth = float(main.compared.worth[0])
+    n = page.count(main.n_queries, "query")
     what = "difference" if judged.names[1:] else "mean"
     text = TEXTS["worth" if worth > 0 else "worth nothing"]
     yield page.Lead(text.format(what=what, measure=judged.measure, worth=worth, n=n))
@@ -276,13 +281,13 @@ def judge(judged: ReportData) -> Blocks:
     ]
     yield Table(["judge", ""], facts)
     rows = []
-    for place, name in enumerate(judged.names):
-        pair = common_queries(np.array([both.judge[place], both.people[place]]))
+    for model, name in enumerate(judged.names):
+        pair = common_queries(np.array([both.judge[model], both.people[model]]))
         alike = np.nan
         if pair.shape[1] > 1 and pair.std(axis=1).all():
             alike = float(stats.pearsonr(*pair).statistic)
-        worth = float(statistics.compared_with_judge(both, place).worth[place])
-        bias = _cells(means(pair))[-2:]
+        worth = float(statistics.compared_with_judge(both, model).worth[model])
+        bias = _difference_cells(means(pair))
         rows.append([name, *bias, number(alike, ".2f"), number(worth, ".1f")])
     yield TEXTS["bias"].format(measure=judged.measure)
     yield Table(["model", "bias", "95% interval", "correlation", "worth in queries"], rows)

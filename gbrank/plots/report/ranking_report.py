@@ -128,7 +128,8 @@ def report(
     """
     import_optional("jinja2", "report")
     check_folder(html, "html")
-    called, chosen = _check_names(names), _check_measures(ranker, metric)
+    called = _check_names(names)
+    chosen = _check_measures(ranker, metric)
     columns = [by] if isinstance(by, str) else list(by)
     documents = None if docid is None else column_of(X, docid, "docid")
     queries = Queries.resolve(n_rows(X), qid, group)
@@ -177,20 +178,20 @@ def _check_measures(ranker: Any, metric: Metric | Sequence[Metric] | None) -> li
         return get_measures(metric, "metric")
     of_ranker = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
     of_y = (measure for measure in of_ranker if measure.label is None)
-    return list({str(one): one for one in (*of_y, *map(get_measure, USUAL))}.values())
+    return list({str(measure): measure for measure in (*of_y, *map(get_measure, USUAL))}.values())
 
 
 def _scored(
     source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
 ) -> tuple[Any, Vector]:
-    """Return a model, or None of scores alone, and its scores."""
+    """Open a model, None for scores alone, and score the rows."""
     model = open_source(source, X)
     scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
     return model if hasattr(model, "predict") else None, scores
 
 
 def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
-    """Return the columns that a model sees; of those that do not say, all that are features."""
+    """Find the columns that a model sees; of those that do not say, all that are features."""
     if isinstance(model, BaseRanker):
         return model._schema
     if (frame := as_frame(select_columns(model, X), "X")) is None:
@@ -200,15 +201,15 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
 
 def _sections(judged: ReportData) -> Iterator[page.Section]:
     """Yield the sections that there are; those on one of two models say on which."""
-    of = f" ({judged.names[0]})" if judged.names[1:] else ""
+    suffix = f" ({judged.names[0]})" if judged.names[1:] else ""
     for make, title in SECTIONS.items():
         if blocks := [*make(judged)]:
-            yield page.Section(make.__name__, title.format(of=of), blocks)
+            yield page.Section(make.__name__, title.format(of=suffix), blocks)
 
 
 def _facts(judged: ReportData) -> list[page.Fact]:
-    """Return the numbers at the head of the page."""
-    main, queries = judged.main, judged.rows.queries
+    main = judged.main
+    queries = judged.rows.queries
     mean, low, high, *difference = (column[0] for column in main.compared.means)
     facts = [_fact(judged.measure, mean, low, high, ".4f")]
     facts += [_fact(f"against {name}", *difference) for name in judged.names[1:]]
@@ -227,8 +228,7 @@ def _facts(judged: ReportData) -> list[page.Fact]:
     return facts
 
 
-def _fact(of: str, mean: float, low: float, high: float, form: str = "+.4f") -> page.Fact:
-    """Return a mean with its interval."""
+def _fact(name: str, mean: float, low: float, high: float, form: str = "+.4f") -> page.Fact:
     value, ends = page.estimate(mean, low, high, form=form)
     ends = ends.replace(" ", page.SPACE)
-    return value, of, "no interval" if np.isnan(low) else f"95% interval {ends}"
+    return value, name, "no interval" if np.isnan(low) else f"95% interval {ends}"

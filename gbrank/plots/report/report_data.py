@@ -48,13 +48,13 @@ class Measured(NamedTuple):
 
     @classmethod
     def of(cls, measure: Measure, rows: Documents, scores: Sequence[Vector]) -> Measured:
-        """Return what the models of these scores are worth by a measure."""
+        """Measure the scores of the models."""
         bound = bind_to_rows(measure, rows)
-        values = np.array([bound.per_query(each) for each in scores])
+        values = np.array([bound.per_query(vector) for vector in scores])
         if JUDGE not in rows.labels:
             known = statistics.common_queries(values)
             return cls(measure, values, None, statistics.compared(known), known.shape[1])
-        pairs = [both_values(measure, rows, each) for each in scores]
+        pairs = [both_values(measure, rows, vector) for vector in scores]
         people, judge = np.stack(pairs, axis=1)
         both = statistics.JudgedValues(people, judge, queries_of_people(rows))
         n_queries = statistics.common_queries(people).shape[1]
@@ -100,14 +100,15 @@ class ReportData:
         return np.bincount(queries.index[self.rows.y > 0], minlength=queries.n_queries)
 
     def orders(self, query: int) -> list[Positions]:
-        """Return the rows of a query in the order of each model."""
+        """Order the rows of a query by each model."""
         rows = self.rows.queries.rows(query)
         return [by_rank(rows, scores[rows]) for scores in self.scores]
 
     @cached_property
     def moved(self) -> Vector | str:
         """The mean move of a first model's score by each feature, or why it is not known."""
-        ranker, n = self.rankers[0], self.rows.queries.n_documents
+        ranker = self.rankers[0]
+        n = self.rows.queries.n_documents
         if not isinstance(ranker, GBRanker):
             return "it has no trees"
         sample = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
@@ -119,7 +120,7 @@ class ReportData:
 
 
 def groups(values: Sequence[Any]) -> tuple[list[str], Positions]:
-    """Return the names of groups of values, and the group of each; None is missing.
+    """Group values, and name the groups; None is missing.
 
     Numbers are in order of size, and in few ranges if many differ; texts in order of frequency.
     """
@@ -133,17 +134,17 @@ def groups(values: Sequence[Any]) -> tuple[list[str], Positions]:
 
 
 def _texts(values: list[Any]) -> tuple[list[str], dict[Any, int]]:
-    """Return the names of values, and the group of each; those after the first ones are others."""
+    """Name values, and number their groups; those after the first ones are others."""
     shown = values if len(values) <= MOST_GROUPS + 1 else values[:MOST_GROUPS]
     alike = Counter([*map(str, shown), "missing"])  # 1 and "1" are two groups
     names = [repr(value) if alike[str(value)] > 1 else str(value) for value in shown]
     if others := values[len(shown) :]:
         names.append(f"{len(others):,} others")
-    return names, {value: min(place, len(shown)) for place, value in enumerate(values)}
+    return names, {value: min(code, len(shown)) for code, value in enumerate(values)}
 
 
 def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
-    """Return the names of ranges of numbers, and the range of each.
+    """Group numbers in ranges, and name these.
 
     Few numbers are by themselves; of many, 0 is apart, and others are in quarters.
     """
@@ -165,7 +166,9 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
 
 def importances(judged: ReportData) -> Blocks:
     """Yield what features are worth."""
-    ranker, n, moved = judged.rankers[0], judged.rows.queries.n_documents, judged.moved
+    ranker = judged.rankers[0]
+    n = judged.rows.queries.n_documents
+    moved = judged.moved
     if not isinstance(ranker, GBRanker):
         yield _left_out(ranker, "no trees, whose splits are counted here")
         return
@@ -176,7 +179,8 @@ def importances(judged: ReportData) -> Blocks:
     else:
         at_random = " taken at random" if n > SAMPLE else ""
         yield TEXTS["importances"].format(documents=count(min(n, SAMPLE), "document") + at_random)
-    names, order = judged.schema.feature_names, np.lexsort((-gains, -np.nan_to_num(moved)))
+    names = judged.schema.feature_names
+    order = np.lexsort((-gains, -np.nan_to_num(moved)))
     rows: list[Cells] = [
         [page.name(names[i]), page.bar(gains[i], gains.max()), page.bar(moved[i], moved.max())]
         for i in order
@@ -210,7 +214,9 @@ def curves(judged: ReportData) -> Blocks:
 
 def data(judged: ReportData) -> Blocks:
     """Yield what the documents, queries and labels are, and the features beside training's."""
-    rows, queries, sizes = judged.rows, judged.rows.queries, judged.rows.queries.sizes
+    rows = judged.rows
+    queries = judged.rows.queries
+    sizes = judged.rows.queries.sizes
     if judged.docid is None:
         repeats = count_repeated_rows(judged.features, queries.index, rows.y)
     else:
@@ -236,7 +242,8 @@ def data(judged: ReportData) -> Blocks:
 
 def _features(judged: ReportData) -> Blocks:
     """Yield a table of the features; those that drifted most first, or with most missing."""
-    tables, training = [judged.features], judged.training
+    tables = [judged.features]
+    training = judged.training
     head = ["feature", "missing", "median"]
     if training is None:
         yield TEXTS["missing"]
@@ -263,7 +270,7 @@ def _features(judged: ReportData) -> Blocks:
 
 
 def drift(here: Vector, then: Vector, *, categorical: bool) -> float:
-    """Return how far two samples of a feature's values are apart, from 0 to 1."""
+    """Compute how far two samples of a feature's values are apart, from 0 to 1."""
     lowest = -1.0 if categorical else -np.inf
     samples = [np.where(np.isnan(values), lowest, values) for values in (here, then)]
     if not categorical:
@@ -284,7 +291,7 @@ def parameters(judged: ReportData) -> Blocks:
     differing: list[Cells] = [["class", *kinds]]
     equal: list[Cells] = []
     for key in dict.fromkeys(chain(*params)):
-        texts = [each.get(key, NONE) for each in params]
+        texts = [values.get(key, NONE) for values in params]
         differ = len({*texts}) > 1
         rows = differing if differ else equal
         rows.append([key, *(Cell(text, strong=differ) for text in texts)])
