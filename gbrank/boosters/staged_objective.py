@@ -10,7 +10,7 @@ from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.stages import Plan, stages_by_plan, stages_of
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.common.collective import all_any, all_sum
-from gbrank.common.errors import found_in, warn_user
+from gbrank.common.errors import error_context, warn_user
 from gbrank.common.values import Mask, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
@@ -98,7 +98,7 @@ class StagedObjective:
                 lengthening = step_factor(sigma, queries, facts.sigma_unit)
             sigma *= unit_width(seen, queries, facts.sigma_unit)
         where = f"round {'unknown' if round is None else round} of {stage.name}: "
-        with found_in(where, traced=True):
+        with error_context(where, traced=True):
             gradient, curvature = part.gradients(scores, sigma, number - stage.begin)
             if round == 0 and facts.needs_start:
                 _check_differ(np.asarray(scores), queries)

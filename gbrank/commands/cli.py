@@ -48,7 +48,8 @@ COMMANDS = {  # by name, the function of each, whose module is imported when it 
     "explain": "models:explain", "report": "models:report",
     "info": "models:info", "export": "models:export", "list": "models:list_registered",
 }  # fmt: skip
-INTERRUPTED, BROKEN_PIPE = 130, 141  # what shells report after SIGINT and SIGPIPE
+INTERRUPTED = 130  # as shells report SIGINT
+BROKEN_PIPE = 141  # as shells report SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,9 +57,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Answers go to standard output, all else to standard error. The code is 0 if all went well, 1 if
     data, a model or the content of an argument is at fault (one line says why), 130 after Ctrl-C,
-    141 if nobody reads standard output any more. On wrong usage, argparse exits with 2.
+    141 on a broken pipe. On wrong usage, argparse exits with 2.
     """
-    flags, kinds = dict[str, str](), set[type[Warning]]()
+    flags = dict[str, str]()
+    kinds = set[type[Warning]]()
 
     def show(message: object, category: type[Warning], *_: Any, **__: Any) -> None:
         kinds.add(category)
@@ -91,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
     except ArgumentError as error:
         name = (FLAGS | flags).get(error.argument, error.argument)
-        reason = f"{error.message(name)}{_options(error.hint, flags)}"
+        reason = error.message(name)
     except (ImportError, MemoryError, RecursionError, TypeError, ValueError) as error:
         reason = str(error)
     else:
@@ -125,17 +127,13 @@ def _parsed(
             from gbrank.fit.known_elsewhere import instead
 
             if text := instead(flag[2:].replace("-", "_")):
-                parser.error(f"unrecognized argument {flag}: {text}.{_options(text, flags)}")
+                options = [flags[name] for name in re.findall(r"(\w+)=", text) if name in flags]
+                here = f" Here: {', '.join(options)}." if options else ""
+                parser.error(f"unrecognized argument {flag}: {text}.{here}")
             option = nearest(flag, known)
             hint = f" Did you mean {option!r}?" if option else ""
             parser.error(f"unrecognized argument {flag}.{hint}")
     return vars(parser.parse_args([*dashed, *words[end:]]))
-
-
-def _options(text: str, flags: Mapping[str, str]) -> str:
-    """Name the options of the arguments in a text, if there are any."""
-    options = [flag for name, flag in flags.items() if f"{name}=" in text]
-    return f" Here: {', '.join(options)}." if options else ""
 
 
 def _flush_or_discard() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gbrank.boosters.interface import stacked
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
-from gbrank.common.errors import ArgumentError, found_in
+from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.runtime import import_optional
 from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.documents import Documents
@@ -82,7 +82,7 @@ class Reader:
             if schema is not None:
                 texts, codes = texts.union(schema.texts), codes.difference(schema.names or ())
             table = read_table(path, texts.__contains__, codes)
-            with found_in(f"{path}: "):
+            with error_context(f"{path}: "):
                 others = {self.label, self.qid, self.docid, *self.labels, *keep}
                 drop = self._dropped([*table], others)
                 X, y, qid, mask = split_and_mask(table, self.label, self.qid, drop, self.unjudged)
@@ -180,7 +180,7 @@ def read_numbers(path: str, name: str, mask: Mask) -> Vector:
     else:
         lines = read_lines(STDIN if path == "-" else path)
         values = [_number(text, f"{path}, line {line}") for line, text in enumerate(lines, 1)]
-    with found_in(f"{path}: "):
+    with error_context(f"{path}: "):
         return check_finite(check_vector(values, name, len(mask)), name)[mask]
 
 

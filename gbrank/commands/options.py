@@ -6,12 +6,12 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from gbrank.common.errors import ArgumentError
 from gbrank.common.files import check_folder, check_local
@@ -19,6 +19,7 @@ from gbrank.common.files import check_folder, check_local
 File: TypeAlias = Annotated[str, "FILE"]
 Folder: TypeAlias = Annotated[str, "FOLDER"]
 FileOrFolder: TypeAlias = Annotated[str, "PATH"]
+FileOrColumn: TypeAlias = Annotated[str, "FILE-OR-COLUMN"]
 NewFile: TypeAlias = Annotated[str, "NEW-FILE"]
 NewFolder: TypeAlias = Annotated[str, "NEW-FOLDER"]
 NewPicture: TypeAlias = Annotated[str, "PICTURE"]
@@ -36,8 +37,10 @@ FLAGS = {  # of parameters, also of what commands call, whose options have other
 NAMES = {"Metric": str, "Objective": str, "Callable": Callable, "Sequence": Sequence, "Any": Any}
 METAVARS = {str: "TEXT", int: "N", float: "X"}
 PLUGIN = "Module or .py file that registers objectives or measures"
-INPUTS, OUTPUTS = ("FILE", "FOLDER", "PATH", "MODULE"), ("NEW-FILE", "NEW-FOLDER", "PICTURE")
-WIDTH, INDENT = 100, 37  # of help: of a line, and of the texts of options
+INPUTS = ("FILE", "FOLDER", "PATH", "FILE-OR-COLUMN", "MODULE")
+OUTPUTS = ("NEW-FILE", "NEW-FOLDER", "PICTURE")
+WIDTH = 100  # of a line of help
+INDENT = 37  # of the texts of options
 
 
 class _Pairs(argparse.Action):
@@ -53,8 +56,14 @@ class _Pairs(argparse.Action):
 
 def sections(item: object) -> dict[str, str]:
     """Split a docstring into sections by title; the title of the first one is ""."""
-    parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(item.__doc__ or ""), flags=re.M)
-    return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+    text = inspect.cleandoc(item.__doc__ or "")
+    result = {}
+    title, start = "", 0
+    for match in re.finditer(r"^(\w+)\n-+\n", text, re.M):
+        result[title] = text[start : match.start()]
+        title = match[1]
+        start = match.end()
+    return result | {title: text[start:]}
 
 
 def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
@@ -74,12 +83,17 @@ def command_parser(
     texts = sections(command)
     form: Any = partial(argparse.RawDescriptionHelpFormatter, max_help_position=INDENT, width=WIDTH)
     parser = argparse.ArgumentParser(f"gbrank {name}", formatter_class=form, description=texts[""])
-    parser.epilog = f"examples:\n{texts['Examples']}"
+    parser.epilog = f"examples:\n{texts.get('Examples', '')}"
     _add_options(parser, command)
     parser.add_argument("--plugin", action="append", metavar="MODULE", default=[], help=PLUGIN)
     options = parser._actions[1:]  # without --help
-    words = (f"{' '.join(each.option_strings)} {each.metavar}" for each in options if each.required)
-    parser.usage = " ".join([parser.prog, *map(str.strip, words), "[options]"])
+    words = [
+        word
+        for option in options
+        if option.required
+        for word in (*option.option_strings, str(option.metavar))
+    ]
+    parser.usage = " ".join([parser.prog, *words, "[options]"])
     return parser, options
 
 
@@ -103,32 +117,34 @@ def _add_options(
     parser: argparse._ActionsContainer, source: Callable[..., Any], without: Sequence[str] = ()
 ) -> None:
     """Add an option for each parameter of a function, and each field of those of dataclasses."""
-    texts = documented_parameters(source)
+    texts = {name: text for name, (_, text) in documented_parameters(source).items()}
     signature = inspect.signature(source, locals=NAMES, eval_str=True)
     for name, parameter in signature.parameters.items():
         if cls := _dataclass(parameter):
-            group = parser.add_argument_group(texts[name][1].rstrip("."))
+            group = parser.add_argument_group(texts.get(name, "").rstrip("."))
             _add_options(group, cls, getattr(parameter.annotation, "__metadata__", ()))
         elif name not in without:
             flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and not is_dataclass(source):
                 flag = name
-            _add_option(parser, flag, parameter, texts[name][1])
+            _add_option(parser, flag, parameter, texts.get(name, ""))
 
 
 def _add_option(
     parser: argparse._ActionsContainer, flag: str, parameter: inspect.Parameter, text: str
 ) -> None:
     """Add the option of a parameter, with the first sentence of its text."""
-    default, reading = parameter.default, _reading(list(_parts(parameter.annotation)))
+    default = parameter.default
     required = default is parameter.empty
+    reading = _reading(parameter.annotation)
     shown = " ".join(default) if isinstance(default, tuple) else f"{default}"
     note = "" if required or shown in ("", "None", "False", "True") else f" (default: {shown})"
     sentence = re.split(r"(?<=[^.])\. ", text)[0].rstrip(".").replace("`", "")
     line = textwrap.shorten(sentence, WIDTH - INDENT - len(note), placeholder=" ...") + note
     reading |= {"help": line.replace("%", "%%"), "default": argparse.SUPPRESS}
     if default is True:
-        flag, reading["action"] = f"--no-{flag[2:]}", "store_false"
+        flag = f"--no-{flag[2:]}"
+        reading["action"] = "store_false"
     if flag.startswith("--"):
         reading |= {"dest": parameter.name, "required": required}
     elif not required:
@@ -136,31 +152,38 @@ def _add_option(
     parser.add_argument(flag, **reading)
 
 
-def _parts(annotation: Any) -> Iterator[Any]:
-    """Yield a type, and the types and texts that it is made of."""
-    yield from (annotation, get_origin(annotation))
-    for part in get_args(annotation):
-        yield from _parts(part)
-
-
-def _reading(parts: Sequence[Any]) -> dict[str, Any]:
-    """Choose how argparse reads values of a type: as text where they may be text."""
-    texts = [part for part in parts if isinstance(part, str)]
-    if Literal in parts:
-        return {"choices": texts, "metavar": "|".join(texts)}
-    if dict in parts:
+def _reading(annotation: Any) -> dict[str, Any]:
+    """Choose how argparse reads values of a type."""
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is Literal:
+        return {"choices": arguments, "metavar": "|".join(arguments)}
+    if origin is Annotated:
+        kind, metavar = arguments
+        return {"type": kind, "metavar": metavar}
+    if origin is dict:
         return {"action": _Pairs, "metavar": "KEY=VALUE"}
-    if bool in parts:
-        return {"action": argparse.BooleanOptionalAction if NoneType in parts else "store_true"}
-    kind: Any = next(kind for kind in METAVARS if kind in parts)
-    reading = {"type": kind, "metavar": texts[0] if texts else METAVARS[kind]}
-    if kind is str and int in parts:
-        reading["type"] = _number_or_text
-    if tuple in parts:
-        reading["nargs"] = 2
-    if Sequence in parts:
-        reading |= {"nargs": "+", "action": "extend"}
-    return reading
+    if origin is tuple:
+        return _reading(arguments[0]) | {"nargs": len(arguments)}
+    if origin is Sequence:
+        return _reading(arguments[0]) | {"nargs": "+", "action": "extend"}
+    if origin in (Union, UnionType):
+        return _reading_of_several(arguments)
+    if annotation is bool:
+        return {"action": "store_true"}
+    return {"type": annotation, "metavar": METAVARS[annotation]}
+
+
+def _reading_of_several(types: Sequence[Any]) -> dict[str, Any]:
+    """Choose for several types: several values where they may be, and text where it may be."""
+    for kind in types:
+        if get_origin(kind) is Sequence:
+            return _reading(kind)
+    if bool in types:
+        return {"action": argparse.BooleanOptionalAction}
+    if str in types:
+        return {"type": _number_or_text if int in types else str, "metavar": METAVARS[str]}
+    return _reading(types[0])
 
 
 def _number_or_text(text: str) -> Any:
@@ -176,9 +199,10 @@ def printable(path: str) -> str:
 
 
 def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -> None:
-    """Refuse, before hours of work, a path to write to that is read or that cannot be written."""
+    """Check, before hours of work, that paths to write to are not read and can be written."""
     paths = [(option, values[option.dest]) for option in options if option.dest in values]
-    inputs, files = list[str](), dict[str, str]()
+    inputs = list[str]()
+    files = dict[str, str]()
     for option, value in paths:
         if value in ("", [""]) and option.metavar in (*INPUTS, *OUTPUTS):
             raise ArgumentError(option.dest, "must be a path", "an empty text")
@@ -199,12 +223,13 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
 
 def _is_in(path: str, source: str) -> bool:
     """Whether a path is an existing file or folder, by whatever links, or lies in it."""
-    places = Path(path).resolve(), *Path(path).resolve().parents
-    return os.path.exists(source) and any(p.exists() and p.samefile(source) for p in places)
+    resolved = Path(path).resolve()
+    folders = [part for part in (resolved, *resolved.parents) if part.exists()]
+    return os.path.exists(source) and any(part.samefile(source) for part in folders)
 
 
 def _check_output(kind: str, path: str, flag: str) -> None:
-    """Refuse what is not on this disk, is of the other kind, or a picture of an unknown kind."""
+    """Check that a path is on this disk, and of its kind; a picture, of a known format."""
     if kind == "NEW-FOLDER":
         check_local(path, flag)
         if os.path.isfile(path):

@@ -13,8 +13,7 @@ from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.values import Vector, one_column, plain
 
 LARGEST_FLOAT = sys.float_info.max
-INTEGERS = "an integer", int, 2**63 - 1  # the largest one of compiled code
-NUMBERS = "a number", int | float, LARGEST_FLOAT
+LARGEST_INTEGER = 2**63 - 1  # of compiled code
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists
 MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
@@ -41,7 +40,7 @@ def listed(names: Iterable[object], most: int = 10) -> str:
 
 
 def check_unmasked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
-    """Refuse a masked array, whose mask would be lost."""
+    """Check that an array is not masked: the mask would be lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # no NA of pandas
         raise ArgumentError(name, f"must not be masked: {remedy}", f"{values!r:.60}")
 
@@ -68,14 +67,14 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
 def check_entries(
     wrong: NDArray[np.bool_], values: Vector, name: str, demand: str, where: str = "in row"
 ) -> None:
-    """Refuse values of which some are wrong, naming the first one and its row."""
+    """Raise if some values are wrong, naming the first one and its row."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ArgumentError(name, demand, f"{values[row]} {where} {row}")
 
 
 def check_finite(values: Vector, name: str) -> Vector:
-    """Refuse NaN and infinite entries, naming the first one."""
+    """Check that there are no NaN and infinite entries."""
     check_entries(~np.isfinite(values), values, name, "must be finite")
     return values
 
@@ -130,15 +129,22 @@ def check_number(
     if value is None and optional:
         return None
     number = plain(value)
-    kind, types, largest = INTEGERS if integer else NUMBERS
-    of_type = isinstance(number, types) and not isinstance(number, bool)
-    excluded = [low] * open_low + [high] * open_high
-    if of_type and low <= number <= high and number not in excluded and abs(number) <= largest:
-        return int(number) if integer else float(number)
-    least = [f"{'above' if open_low else 'of at least'} {low}"] if low > -np.inf else []
-    most = [f"{'below' if open_high else 'at most'} {high}"] if high < np.inf else []
-    demand = f"must be {kind} {' and '.join(least + most)}".rstrip() + " or None" * optional
-    error = ArgumentError if of_type else ArgumentTypeError
+    is_number = isinstance(number, int if integer else int | float) and not isinstance(number, bool)
+    if is_number:
+        above_low = number > low if open_low else number >= low
+        below_high = number < high if open_high else number <= high
+        largest = LARGEST_INTEGER if integer else LARGEST_FLOAT
+        if above_low and below_high and abs(number) <= largest:
+            return int(number) if integer else float(number)
+    bounds = []
+    if low > -np.inf:
+        bounds.append(f"{'above' if open_low else 'of at least'} {low}")
+    if high < np.inf:
+        bounds.append(f"{'below' if open_high else 'at most'} {high}")
+    demand = f"must be {'an integer' if integer else 'a number'} {' and '.join(bounds)}".rstrip()
+    if optional:
+        demand += " or None"
+    error = ArgumentError if is_number else ArgumentTypeError
     raise error(name, demand, quoted(value))
 
 
@@ -151,7 +157,7 @@ def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
 
 
 def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> None:
-    """Refuse a function that cannot be called with so many arguments."""
+    """Check that a function can be called with these arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of one that Python cannot look into
@@ -166,14 +172,14 @@ def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> Non
 
 
 def check_column_list(values: object, name: str) -> None:
-    """Refuse what is no list of columns; the letters of a single text would be taken for names."""
+    """Check that columns are a list, not a text, whose letters would be taken for names."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         kind = "the single text " if isinstance(values, str) else ""
         raise ArgumentTypeError(name, "must be a list of columns", f"{kind}{quoted(values)}")
 
 
 def check_unique(name: str, values: Sequence[Any]) -> None:
-    """Refuse a list that holds a value twice."""
+    """Check that a list holds no value twice."""
     for value in values:
         if values.count(value) > 1:
             raise ArgumentError(name, f"must not hold {value!r} twice")
@@ -182,7 +188,7 @@ def check_unique(name: str, values: Sequence[Any]) -> None:
 def check_choice(value: object, name: str, choices: Iterable[Any]) -> Any:
     """Check that `value` is one of `choices`."""
     choices = list(choices)
-    if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
+    if not any(value is item or (type(value) is type(item) and value == item) for item in choices):
         raise ArgumentError(name, f"must be one of {choices}", quoted(value))
     return value
 
@@ -203,7 +209,7 @@ def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Find the known name that a misspelt one may stand for, if there is one."""
-    lower = {one.lower(): one for one in known}
+    lower = {text.lower(): text for text in known}
     close = difflib.get_close_matches(name[:100].lower(), lower, n=1, cutoff=0.7)
     return lower[close[0]] if close else None
 

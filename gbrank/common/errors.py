@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class ArgumentError(ValueError):
-    """An argument is not what it should be: "{place}{argument} {demand}, got {got}.{hint}".
+    """An argument is not what it should be: "{context}{argument} {demand}, got {got}.{hint}".
 
     Parameters
     ----------
@@ -19,16 +19,19 @@ class ArgumentError(ValueError):
         What it was, as a text; "" where the demand says it.
     hint : str
         What to do; it begins with a space.
-    place : str
-        Where it was found, as "eval_set[0]: ".
+    context : str
+        Where it stands, as "eval_set[0]: ".
     """
 
     def __init__(
-        self, argument: str, demand: str, got: str = "", hint: str = "", place: str = ""
+        self, argument: str, demand: str, got: str = "", hint: str = "", context: str = ""
     ) -> None:
-        super().__init__(argument, demand, got, hint, place)  # what pickle makes it from again
-        self.argument, self.demand, self.got = argument, demand, got
-        self.hint, self.place = hint, place
+        super().__init__(argument, demand, got, hint, context)  # as pickle restores it
+        self.argument = argument
+        self.demand = demand
+        self.got = got
+        self.hint = hint
+        self.context = context
 
     def __str__(self) -> str:
         return self.message(self.argument)
@@ -36,11 +39,11 @@ class ArgumentError(ValueError):
     def message(self, name: str) -> str:
         """Format the message under another name of the argument."""
         got = f", got {self.got}" if self.got else ""
-        return f"{self.place}{name} {self.demand}{got}.{self.hint}"
+        return f"{self.context}{name} {self.demand}{got}.{self.hint}"
 
-    def at(self, place: str) -> "ArgumentError":
-        """Put a place before the message."""
-        return type(self)(self.argument, self.demand, self.got, self.hint, place + self.place)
+    def within(self, context: str) -> "ArgumentError":
+        """Put a context before the message."""
+        return type(self)(self.argument, self.demand, self.got, self.hint, context + self.context)
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -48,20 +51,24 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 
 @contextmanager
-def found_in(place: str, *, traced: bool = False) -> Iterator[None]:
-    """Put a place before the message of each error in the block; `traced`, keep its traceback."""
+def error_context(context: str, *, traced: bool = False) -> Iterator[None]:
+    """Put a context before the message of each error in the block; `traced`, keep its traceback."""
     try:
         yield
     except (ValueError, TypeError, RuntimeError) as error:
-        placed = error.at(place) if isinstance(error, ArgumentError) else None
-        raise placed or type(error)(f"{place}{error}") from (error if traced else None)
+        cause = error if traced else None
+        if isinstance(error, ArgumentError):
+            raise error.within(context) from cause
+        raise type(error)(f"{context}{error}") from cause
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called gbrank, however deep inside we are."""
-    level, frame = 1, sys._getframe(1)
+    level = 1
+    frame = sys._getframe(1)
     # Methods decorated by a context manager are called from contextlib.
     inside = ("gbrank.", "contextlib")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
-        level, frame = level + 1, frame.f_back
+        level += 1
+        frame = frame.f_back
     warnings.warn(message, category, stacklevel=level + 1)

@@ -57,7 +57,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def check_local(path: str | os.PathLike[str], argument: str = "path") -> None:
-    """Refuse an address, or a home folder by its short name, which would become local folders."""
+    """Check that a path is no address and has no ~, which would become local folders."""
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise ArgumentError(argument, "must be a path", f"{path!r}")
     text = os.fspath(path)
@@ -70,7 +70,7 @@ def check_local(path: str | os.PathLike[str], argument: str = "path") -> None:
 
 
 def check_folder(path: str | os.PathLike[str], option: str) -> None:
-    """Refuse a file that could not be written, before hours of work."""
+    """Check that a file could be written, before hours of work."""
     check_local(path, option)
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"{option} must be in a folder that exists, got {os.fspath(path)}.")

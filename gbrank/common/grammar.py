@@ -106,7 +106,7 @@ def split_label(text: str) -> tuple[str, str | None]:
 
 
 def check_label_name(name: object) -> str:
-    """Refuse a name of a label that a text could not hold."""
+    """Check that a text can hold the name of a label."""
     if not isinstance(name, str) or not name.strip() or re.search(r"[\[\]]", name):
         raise ValueError(f"a label must have a name without brackets, got {quoted(name)}.")
     return name

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.common.checks import check_unmasked, shortened
-from gbrank.common.errors import ArgumentError, found_in
+from gbrank.common.errors import ArgumentError, error_context
 
 BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
@@ -39,7 +39,7 @@ def check_matrix(X: Any) -> Features:
     if not sp.issparse(X):
         return matrix.astype(dtype, copy=False)
     if hasattr(matrix, "check_format"):  # compiled code trusts its indices
-        with found_in(f"X is a damaged {matrix.format.upper()} matrix: "):
+        with error_context(f"X is a damaged {matrix.format.upper()} matrix: "):
             matrix.check_format(full_check=True)
     matrix = sp.csr_matrix(matrix, dtype=dtype)  # without flags on the order of entries
     if not matrix.has_canonical_format:
@@ -73,7 +73,7 @@ def _converted(matrix: Features) -> Features:
 
 
 def check_not_empty(shape: tuple[int, ...]) -> None:
-    """Refuse a table without rows or columns."""
+    """Check that a table has rows and columns."""
     if 0 in shape:
         got = f"{shape[0]} sample(s) and {shape[-1]} feature(s) (shape={shape})"
         demand = "must have at least one row and one column"
@@ -81,7 +81,7 @@ def check_not_empty(shape: tuple[int, ...]) -> None:
 
 
 def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
-    """Refuse an infinite value, naming its row and column."""
+    """Check that no value is infinite."""
     infinite = np.isinf(matrix.data if sp.issparse(matrix) else matrix)
     if not np.count_nonzero(infinite):  # much faster than any() for a few rows
         return

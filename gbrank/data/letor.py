@@ -205,7 +205,7 @@ class Letor:
         raise self._fault(match.start(part), "text in UTF-8", faulty)
 
     def _check_lines(self, limit: int, hint: str = "") -> None:
-        """Refuse the first fault in the file."""
+        """Raise the first fault in the file."""
         empty = True
         for line in _LINE.finditer(self._data):
             if not (tokens := list(_TOKEN.finditer(self._data, *line.span()))):

@@ -157,7 +157,7 @@ class Schema:
         return self._checked(np.array(numbers, np.float64).T.copy())
 
     def _checked(self, matrix: Features) -> Features:
-        """Refuse another number of columns, infinite values, and codes of no category."""
+        """Check the number of columns, infinite values, and codes of categories."""
         if matrix.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {matrix.shape[1]} features, but gbrank is expecting {self.n_features} "

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_choice, check_number, check_scores, check_unique, quoted
-from gbrank.common.errors import ArgumentError, found_in
+from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
@@ -136,7 +136,7 @@ def compare_scores(
     vectors = dict[str, Any]()
     runs = dict[str, Run]()
     for key, source in scores.items():
-        with found_in(f"scores[{key!r}]: "):
+        with error_context(f"scores[{key!r}]: "):
             source = open_source(source, X)
             if isinstance(source, Run):
                 runs[key] = source
@@ -352,7 +352,7 @@ def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
                 kind, params = DEFAULT_RANKERS[ranker]
                 return getattr(import_optional(ranker), kind)(**params)
             return GBRanker(get_objective(ranker))  # an object: other processes may lack the name
-    with found_in(f"rankers[{name!r}]: "):
+    with error_context(f"rankers[{name!r}]: "):
         return scores_from(ranker, data.X, qid=data.qid, docid=data.docid)
 
 
@@ -375,7 +375,7 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
             _check_no_judge(data.documents.labels)
         for (number, fold), part in product(enumerate(data.splits, 1), PARTS):
             if len(rows := getattr(fold, part)):
-                with found_in(f"{data.name}, {part} of fold {number}: "):
+                with error_context(f"{data.name}, {part} of fold {number}: "):
                     _check_measures(measures, data.rows(rows))
     check_unique("datasets", [data.name for data in datasets])
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from gbrank.common.checks import check_jobs, check_number, queries_needed, quoted, unknown_names
-from gbrank.common.errors import ArgumentError, found_in
+from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.progress import Bar
 from gbrank.common.runtime import usable_threads
 from gbrank.common.values import Positions, Vector
@@ -256,7 +256,7 @@ def try_ranker(fit: Fit) -> None:
         try:
             fit_on_rows(ranker, data, data.documents, valid)
         except ArgumentError as error:
-            raise error.at(f"{fit.name} on {data.name}: ") from None
+            raise error.within(f"{fit.name} on {data.name}: ") from None
         except Exception as error:  # libraries have their own kinds
             raise ValueError(f"{fit.name} on {data.name}: {error}") from error
 
@@ -273,7 +273,7 @@ def run(fit: Fit) -> FitResult:
     valid = [data.rows(fold.valid)] if len(fold.valid) else []
     judged = dict(zip(("test", "valid"), [data.rows(fold.test), *valid], strict=False))
     start = time.process_time()
-    with found_in(f"{fit}: "):
+    with error_context(f"{fit}: "):
         ranker = fit_on_rows(ranker, data, train, valid)
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
     rounds = getattr(ranker, "best_iteration_", None) or np.nan  # LightGBM says 0 for all of them

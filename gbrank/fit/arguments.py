@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import queries_needed, quoted, unknown_name
 from gbrank.common.collective import all_any
-from gbrank.common.errors import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.errors import ArgumentError, ArgumentTypeError, error_context
 from gbrank.data.documents import VALIDATION, Documents, Labels
 from gbrank.data.feature_matrix import check_matrix
 from gbrank.data.frames import as_frame, feature_table
@@ -114,7 +114,7 @@ def validation_documents(
     in_columns = None if isinstance(labels, Mapping) else labels
     documents = []
     for where, columns in validation_sets(eval_set, **lists).items():
-        with found_in(where):
+        with error_context(where):
             documents.append(checked_documents(**{"labels": in_columns, **columns}))
     return documents
 

@@ -18,7 +18,7 @@ from gbrank.boosters.interface import State
 from gbrank.clicks import PositionReport
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.common.collective import all_gather, all_sum
-from gbrank.common.errors import ArgumentError, found_in, warn_user
+from gbrank.common.errors import ArgumentError, error_context, warn_user
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
@@ -185,7 +185,10 @@ def _scores_in_folds(
     scores, threads = np.empty(len(train.y)), usable_threads(ranker.n_jobs)
     for mask in [fold == number for number in range(FOLDS)]:
         rest, judged = train.take_queries(~mask), train.take_queries(mask)
-        with found_in("baseline, in a fold of the training queries: "), warnings.catch_warnings():
+        with (
+            error_context("baseline, in a fold of the training queries: "),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")  # what the whole fit says, too
             fitted = as_part(partial(grow, ranker, settings, schema, rest))
             models = [fitted.model]
@@ -205,7 +208,7 @@ def with_features(
     That is the model that the ranker boosts from, unless it is to be trained. In place 0 are the
     documents to train on.
     """
-    with found_in(f"eval_set[{place - 1}]: " if place else ""):
+    with error_context(f"eval_set[{place - 1}]: " if place else ""):
         features = replace(documents, X=schema.transform(documents.X))
         init: Any = ranker.init
         if init in (None, "zero"):

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number, queries_needed, quoted
-from gbrank.common.errors import ArgumentTypeError, found_in
+from gbrank.common.errors import ArgumentTypeError, error_context
 from gbrank.common.runtime import interrupts_held
 from gbrank.common.values import Vector, as_json, plain
 from gbrank.data.documents import Documents, Labels, split_columns
@@ -340,7 +340,7 @@ def check_seed(state: int | np.random.RandomState | None, name: str = "random_st
     """Check a random state, without drawing from it."""
     if isinstance(state, int | np.integer):
         return check_number(state, name, 0, LARGEST_SEED, integer=True)
-    with found_in(f"{name}: "):
+    with error_context(f"{name}: "):
         check_random_state(state)
     return state
 

@@ -9,7 +9,7 @@ import numpy as np
 from gbrank.boosters.interface import RoundRecord, Steps
 from gbrank.boosters.stages import Plan
 from gbrank.common.collective import all_gather, all_sum, n_workers
-from gbrank.common.errors import ArgumentError, found_in, warn_user
+from gbrank.common.errors import ArgumentError, error_context, warn_user
 from gbrank.common.progress import Bar
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows
@@ -135,7 +135,7 @@ def judges_of(
     sets |= {f"valid_{i}": part for i, part in enumerate(valid)}
     measures = {}
     for name, part in sets.items():
-        with found_in("" if name == "train" else f"{name}: "):
+        with error_context("" if name == "train" else f"{name}: "):
             measures[name] = [bind_to_rows(one, part, ranker.n_jobs) for one in placed]
             for bound in measures[name]:  # an undefined one fails before training
                 bound.mean(np.zeros(len(part.y)))

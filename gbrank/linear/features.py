@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.errors import found_in
+from gbrank.common.errors import error_context
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense
@@ -48,7 +48,7 @@ def with_numbers(
     schema: Schema, documents: Documents, place: int | None = None, by_query: bool = False
 ) -> Documents:
     """Return documents with complete features in place of their table; of a validation set."""
-    with found_in("" if place is None else f"eval_set[{place}]: "):
+    with error_context("" if place is None else f"eval_set[{place}]: "):
         X = schema.transform(documents.X)
         return replace(documents, X=z_scores(X, documents.queries) if by_query else _complete(X))
 

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import TypeAlias
 
 from gbrank.common.checks import check_column_list, check_unique, quoted
-from gbrank.common.errors import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.errors import ArgumentError, ArgumentTypeError, error_context
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.values import Vector
@@ -158,7 +158,7 @@ def get_measures(metrics: object, argument: str) -> list[Measure]:
     if not isinstance(metrics, Sequence) or not metrics:
         demand = "must be a measure, or a list of at least one"
         raise ArgumentError(argument, demand, quoted(metrics))
-    with found_in(f"{argument}: "):
+    with error_context(f"{argument}: "):
         measures = [get_measure(metric) for metric in metrics]
     check_unique(argument, [str(measures[measures.index(item)]) for item in measures])
     return measures

@@ -175,7 +175,7 @@ def test_columns_of_a_validation_set(name: str) -> None:
         valid |= {"eval_set": [(X, Y)] * 2, "eval_init_score": [0 * Y, bad], "init_score": 0 * Y}
     with pytest.raises(ArgumentError) as caught:
         fit(**valid)
-    assert (caught.value.argument, caught.value.place) == (name, "eval_set[1]: ")
+    assert (caught.value.argument, caught.value.context) == (name, "eval_set[1]: ")
 
 
 @pytest.mark.parametrize("name", ["y", "scores", "sample_weight", "query_weight"])

@@ -9,7 +9,7 @@ import numpy as np
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
 from gbrank.boosters.tree import Membership, Split, Threshold, Tree, check_nodes, read_tree
-from gbrank.common.errors import found_in
+from gbrank.common.errors import error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, as_dense
@@ -87,7 +87,7 @@ class LightGBMModel:
         """Return the untransformed score of each row of a table that LightGBM reads itself."""
         check_threads(usable_threads(None))
         refused = "X must be as the pretrained booster takes it"
-        with translated(refused), found_in(f"{refused}: "):
+        with translated(refused), error_context(f"{refused}: "):
             by_name = hasattr(X, "columns")
             scores = self.native.predict(X, raw_score=True, validate_features=by_name)
         return np.asarray(scores, dtype=np.float64)

@@ -10,7 +10,7 @@ from gbrank.boosters.interface import Refit
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, check_nodes
 from gbrank.boosters.xgboost.library import check_threads, translated, xgb
 from gbrank.boosters.xgboost.matrices import as_matrix
-from gbrank.common.errors import found_in
+from gbrank.common.errors import error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, dense_blocks
@@ -102,7 +102,7 @@ class XGBoostModel:
         """Return the untransformed score of each row of a table that XGBoost reads itself."""
         threads = usable_threads(None)
         check_threads(threads)
-        with found_in("X must be as the pretrained booster takes it: "):
+        with error_context("X must be as the pretrained booster takes it: "):
             if X.shape[1] != self.n_features:  # XGBoost would take absent columns as missing values
                 raise ValueError(f"it has {X.shape[1]} columns, expected {self.n_features}.")
             data = xgb.DMatrix(X, enable_categorical=True, nthread=threads)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import quoted
-from gbrank.common.errors import found_in
+from gbrank.common.errors import error_context
 from gbrank.common.files import check_folder
 from gbrank.common.runtime import import_optional
 from gbrank.common.values import Vector
@@ -136,13 +136,13 @@ def report(
     warn_of_repeats(documents, queries)
     models = [_scored(ranker, X, queries, documents)]
     if against is not None:
-        with found_in("against: "):
+        with error_context("against: "):
             models.append(_scored(against, X, queries, documents))
     rankers, scores = zip(*models, strict=True)
     schema = _schema_of(rankers[0], X, {*columns, docid})
     training = None
     if train is not None:
-        with found_in("train: "):
+        with error_context("train: "):
             training = schema.transform(select_columns(rankers[0], train))
     labels = {"y": y} if judge_labels is None else with_judge(y, judge_labels, queries, None)
     rows = Documents.checked(X, queries=queries, **labels)
