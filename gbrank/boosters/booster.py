@@ -47,7 +47,7 @@ class Booster:
     model_name: str
 
     def params(self, settings: TreeSettings, schema: Schema) -> dict[str, Any]:
-        """Return the library's parameters for these settings; refuse what it would not use."""
+        """Translate settings into the library's parameters; refuse what it would not use."""
         return cast(dict[str, Any], resolve_name(self.params_name)(settings, schema))
 
     @property

@@ -15,7 +15,8 @@ from gbrank.data.schema import Schema, column_places
 
 LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts
-SIGNS, GROUPS = "monotone_constraints", "interaction_constraints"
+SIGNS = "monotone_constraints"
+GROUPS = "interaction_constraints"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Options:
     def check(
         self, user: Mapping[str, Any], defaults: dict[str, Any], known: Iterable[str]
     ) -> dict[str, Any]:
-        """Return the user's parameters by their main names, beside the defaults of gbrank."""
+        """Check the user's parameters beside gbrank's, and give them their main names."""
         mains = by_name(self.aliases)
         checked: dict[str, Any] = {}
         for name, value in user.items():
@@ -78,7 +79,6 @@ class Options:
         return checked
 
     def _why_not(self, main: str, params: Mapping[str, Any]) -> str:
-        """Return why an option would have no effect; nothing if it would."""
         wanted = by_name(self.needs).get(main)
         if wanted and not options_in_use(wanted.split("|"), params):
             return f", which has no effect without {wanted.replace('|', ' or ')}"
@@ -89,7 +89,7 @@ class Options:
         return ""
 
     def check_state(self, settings: TreeSettings, params: Mapping[str, Any]) -> list[str]:
-        """Return the options in use with a state between rounds; refuse what cannot be with it."""
+        """List the options in use with a state between rounds; refuse what cannot be with it."""
         options = options_in_use(self.stateful, params)
         if settings.early_stopping and any(option.endswith("=dart") for option in options):
             raise ValueError(
@@ -105,19 +105,18 @@ class Options:
 
 
 def options_in_use(options: Iterable[str], params: Mapping[str, Any]) -> list[str]:
-    """Return those of some options that parameters hold, with the value that they name, if any."""
+    """List those of some options that parameters hold, with the value that they name, if any."""
     return [option for option in options if _has(params, option)]
 
 
 def _has(params: Mapping[str, Any], wanted: str) -> bool:
-    """Return whether parameters hold an option, with the value that `wanted` names, if any."""
     name, named, value = wanted.partition("=")
     values = ("true", "1", "+") if value == "True" else (value,)
     return name in params and (not named or str(params[name]).lower() in values)
 
 
 def _is_held(value: object) -> bool:
-    """Return whether boosters hold all numbers of a value: LightGBM takes 2**32 + 5 for 5."""
+    """Tell whether boosters hold all numbers of a value: LightGBM reads 2**32 + 5 as 5."""
     if isinstance(value, list | tuple):
         return all(map(_is_held, value))
     most = LARGEST_INT32 if isinstance(value, int) else LARGEST_FLOAT
@@ -127,13 +126,14 @@ def _is_held(value: object) -> bool:
 def whole_number(
     params: Mapping[str, Any], name: str, default: int, low: int, high: float = math.inf
 ) -> int:
-    """Return a parameter that must be a whole number in this range."""
-    value, name = params.get(name, default), f"{name} in booster_params"
+    """Check a parameter that must be a whole number in this range."""
+    value = params.get(name, default)
+    name = f"{name} in booster_params"
     return int(check_number(value, name, low, high, integer=True))
 
 
 def by_position(params: dict[str, Any], schema: Schema) -> dict[str, Any]:
-    """Return parameters that give columns by position, where the user's give them by name."""
+    """Give columns by position, where the user's parameters give them by name."""
     readers = {SIGNS: _signs, GROUPS: _groups}
     names = readers.keys() & params.keys()
     return params | {name: readers[name](params[name], schema) for name in names}
@@ -145,8 +145,10 @@ def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int
 
 
 def _signs(value: object, schema: Schema) -> tuple[int, ...]:
-    """Return a sign for each feature; a text is taken as the boosters take it."""
-    signs, n, argument = value, schema.n_features, f"{SIGNS} in booster_params"
+    """Check a sign for each feature; a text is read as the boosters read it."""
+    signs = value
+    n = schema.n_features
+    argument = f"{SIGNS} in booster_params"
     if isinstance(signs, str):
         with suppress(ValueError):
             signs = [*map(int, signs.strip("()[] ").split(","))]
@@ -154,7 +156,7 @@ def _signs(value: object, schema: Schema) -> tuple[int, ...]:
         by_place = dict(zip(_places(signs, SIGNS, schema), signs.values(), strict=True))
         signs = [by_place.get(place, 0) for place in range(n)]
     listed = signs if isinstance(signs, list | tuple) else ()
-    if len(listed) != n or not all(one in (-1, 0, 1) for one in listed):
+    if len(listed) != n or not all(sign in (-1, 0, 1) for sign in listed):
         demand = f"must hold -1, 0 or 1 for each of {n} features, or map columns to these"
         raise ArgumentError(argument, demand, quoted(value))
     for place in schema.categorical:
@@ -166,7 +168,7 @@ def _signs(value: object, schema: Schema) -> tuple[int, ...]:
 
 
 def _groups(value: object, schema: Schema) -> list[list[int]]:
-    """Return the positions in each group of columns; a text is taken as the boosters take it."""
+    """Check the columns of each group; a text is read as the boosters read it."""
     groups = value
     if isinstance(groups, str):
         with suppress(ValueError):

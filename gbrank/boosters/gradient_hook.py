@@ -37,11 +37,11 @@ class PerDataset(dict[int, tuple[weakref.ref[Any], list[Any], T]]):
         return PerDataset, ()  # its values belong to this process's data sets
 
     def of(self, owner: object, parts: Parts, make: Callable[[Parts, Queries], T]) -> T:
-        """Return what is made for a data set that consists of these arrays, and its queries."""
+        """Make a value for a data set of these arrays, unless there is one."""
         key = id(owner)
-        kept = self.get(key)
-        if kept and kept[0]() is owner and all(map(np.array_equal, kept[1], parts)):
-            return kept[2]
+        entry = self.get(key)
+        if entry and entry[0]() is owner and all(map(np.array_equal, entry[1], parts)):
+            return entry[2]
         content: list[Any] = [None if part is None else np.array(part) for part in parts]
         made = make(parts, Queries.resolve(len(content[0]), group=content[1]))
         # Unlike `weakref.finalize`, the reference goes with the hook, if that goes first.
@@ -50,7 +50,7 @@ class PerDataset(dict[int, tuple[weakref.ref[Any], list[Any], T]]):
 
 
 def callers(name: str, kind: type[T]) -> T | None:
-    """Return the nearest local variable of this name and class, of all that are calling us.
+    """Find the nearest local variable of this name and class in the calling functions.
 
     Boosters do not tell a custom objective which round it is, but the calling booster, a method's
     `self`, knows. A count of calls would be wrong in cross-validation, on continuation from a
@@ -102,7 +102,7 @@ class GradientHook(StagedObjective):
     def of_data(
         self, owner: object, parts: Parts, scores: ArrayLike, round: int | None
     ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature in a round, for a data set of the booster's."""
+        """Compute gradient and curvature in a round, for a data set of the booster's."""
         if round == 0:  # an earlier training may have ended the start early
             self.current_plan = self.plan
             self._sigma_of_round.clear()
@@ -139,7 +139,7 @@ class GradientHook(StagedObjective):
         )
 
     def follow(self, done: int, best: int, patience: int) -> Plan:
-        """Return the plan after some rounds, of which `best` are to be kept, and follow it."""
+        """Follow the plan after some rounds, of which `best` are to be kept, and return it."""
         self.current_plan = self.current_plan.without_patience(done, best, patience)
         return self.current_plan
 
@@ -152,7 +152,7 @@ class MeasureHook:
         self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
 
     def of_data(self, owner: object, parts: Parts, scores: ArrayLike) -> list[tuple[str, float]]:
-        """Return name and value of each measure, for a data set of the booster's."""
+        """Compute each measure, by name, for a data set of the booster's."""
         bound, weights = self._bound.of(owner, parts, self._bind)
         return [(str(item.measure), item.mean(scores, weights)) for item in bound]
 
@@ -166,7 +166,8 @@ class StagedStopping:
     """Ends people's own training calls as `GBRanker` ends its own; says what the model keeps."""
 
     def __init__(self, hook: GradientHook, rounds: int, verbose: bool) -> None:
-        self._hook, self._verbose = hook, verbose
+        self._hook = hook
+        self._verbose = verbose
         self._patience = check_number(rounds, "rounds", 1, integer=True)
         self._end: int | None = None  # of a training whose start has ended early
 
@@ -175,7 +176,7 @@ class StagedStopping:
         self._end = None
 
     def ends(self, done: int, best: int) -> bool:
-        """Return whether training ends after some rounds, of which `best` are to be kept."""
+        """Tell whether training ends after some rounds, of which `best` are to be kept."""
         before = self._hook.current_plan
         plan = self._hook.follow(done, best, self._patience)
         if plan != before:

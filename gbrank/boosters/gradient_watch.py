@@ -11,17 +11,6 @@ from gbrank.data.queries import Queries
 
 AT_BOUND = 1 - 1e-9  # a step this close to the longest one is bounded like it
 FIRST_RANKS = 10
-HEAD = (
-    "round",
-    "objective",
-    "sigma",
-    "mean |gradient|",
-    "spread",
-    "curvature spread",
-    "zero",
-    "at longest step",
-    f"first {FIRST_RANKS} ranks",
-)
 
 
 class RoundGradients(NamedTuple):
@@ -65,7 +54,7 @@ class RoundGradients(NamedTuple):
         return float(np.mean((steps > 0) & (steps >= AT_BOUND * steps.max(initial=0.0))))
 
     def by_rank(self) -> Vector:
-        """Return the sum of |gradient| over the documents at each rank; ties share theirs.
+        """Sum |gradient| over the documents at each rank; ties share theirs.
 
         Returns
         -------
@@ -93,8 +82,8 @@ class GradientWatch(Tabular):
 
     Attributes
     ----------
-    rows : list of tuple
-        A row for each round, of the columns of the table.
+    rows : list of dict
+        The columns of the table for each round.
     by_rank : list of ndarray
         The sums of |gradient| by rank in each round (`RoundGradients.by_rank`).
 
@@ -110,7 +99,7 @@ class GradientWatch(Tabular):
     """
 
     def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
+        self.rows: list[dict[str, Any]] = []
         self.by_rank: list[Vector] = []
 
     def __call__(self, round: Any) -> None:
@@ -118,17 +107,28 @@ class GradientWatch(Tabular):
         seen: RoundGradients | None = getattr(round, "gradients", round)
         if seen is None:  # the last round of a checkpoint
             return
-        if self.rows and seen.number < self.rows[-1][0]:  # another training
-            self.rows, self.by_rank = [], []
+        if self.rows and seen.number < self.rows[-1]["round"]:  # another training
+            self.rows = []
+            self.by_rank = []
         ranks = seen.by_rank()
-        self.by_rank.append(ranks)
-        sizes = np.abs(seen.gradient).mean(), seen.gradient.std(), seen.curvature.std()
         at_first = ranks[:FIRST_RANKS].sum() / (ranks.sum() or 1.0)
-        shares = seen.zero, seen.at_longest_step, at_first
-        self.rows.append((*seen[:3], *map(float, sizes + shares)))
+        self.by_rank.append(ranks)
+        self.rows.append(
+            {
+                "round": seen.number,
+                "objective": seen.objective,
+                "sigma": seen.sigma,
+                "mean |gradient|": float(np.abs(seen.gradient).mean()),
+                "spread": float(seen.gradient.std()),
+                "curvature spread": float(seen.curvature.std()),
+                "zero": seen.zero,
+                "at longest step": seen.at_longest_step,
+                f"first {FIRST_RANKS} ranks": float(at_first),
+            }
+        )
 
     def shares_by_rank(self, ranks: int) -> Matrix:
-        """Return each round's share of |gradient| at the first ranks, shape (rounds, ranks)."""
+        """Compute each round's shares of |gradient| at the first ranks, shape (rounds, ranks)."""
         shares = np.zeros((len(self.by_rank), ranks))
         for row, sums in zip(shares, self.by_rank, strict=True):
             head = sums[:ranks]
@@ -136,4 +136,5 @@ class GradientWatch(Tabular):
         return shares
 
     def _table(self) -> Table:
-        return Table(HEAD, self.rows, words=(1,))
+        head = [*self.rows[0]] if self.rows else []
+        return Table(head, [[*row.values()] for row in self.rows], words=(1,))

@@ -57,10 +57,10 @@ class Steps(Protocol):
     """A model in training."""
 
     def train_scores(self) -> Vector:
-        """Return the current scores of the training rows, in input order."""
+        """Compute the current scores of the training rows, in input order."""
 
     def valid_scores(self) -> list[Vector]:
-        """Return the current scores of each validation set."""
+        """Compute the current scores of each validation set."""
 
 
 class Trainer(Steps, Protocol):
@@ -77,7 +77,7 @@ class Trainer(Steps, Protocol):
         """Serialize what a trainer of the same rows needs to continue from here, bit for bit."""
 
     def finish(self, rounds: int) -> "Model":
-        """Return the model of the first rounds."""
+        """Cut the model after some rounds."""
 
     def close(self) -> None:
         """Release data, and connections to the other workers of a distributed fit."""
@@ -130,16 +130,16 @@ class Model(Protocol):
         """Serialize the model as UTF-8 text."""
 
     def predict(self, X: Features, n_jobs: int, n_trees: int | None = None) -> Vector:
-        """Return the score of each row, by the first trees or by all."""
+        """Score each row, by the first trees or by all."""
 
     def predict_native(self, X: Any) -> Vector:
-        """Return the untransformed score of each row of a table that the library reads itself.
+        """Score each row, untransformed, of a table that the library reads itself.
 
-        Only models that `recognise` or `read_file` returned are asked.
+        Called for models that `recognise` or `read_file` returned.
         """
 
     def refit(self, X: Features, n_jobs: int, change: Refit) -> "Model":
-        """Return the same trees with other leaf values, which depend on the leaves of rows."""
+        """Copy the trees with other leaf values, which depend on the leaves of rows."""
 
     def contributions(self, X: Features, n_jobs: int) -> Matrix:
         """Split the score of each row by features, shape (n_rows, n_features + 1).
@@ -148,32 +148,32 @@ class Model(Protocol):
         """
 
     def importances(self, kind: str = "gain") -> Vector:
-        """Return each feature's total gain ("gain"), or its number of splits ("split")."""
+        """Total each feature's gain ("gain"), or count its splits ("split")."""
 
     def trees(self) -> list[Tree]:
-        """Return the trees in the form that exports write; their sum is the score."""
+        """Convert the trees to the form that exports write; their sum is the score."""
 
 
 def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:
-    """Return derivatives as boosters keep them, so that doubles are freed before a tree grows."""
+    """Round derivatives as boosters do, so that doubles are freed before a tree grows."""
     gradient, curvature = derivatives
     return gradient.astype(np.float32), curvature.astype(np.float32)
 
 
 def safe_names(schema: Schema) -> list[str] | None:
-    """Return the column names, or None if a booster's file format could not hold them."""
+    """Keep the column names, or None if a booster's file format could not hold them."""
     unsafe = set('[]<>{}":, \n\t\r')
     unfit = any(unsafe & set(name) or not name for name in schema.names or ())
     return None if unfit else schema.names
 
 
 def stacked(parts: Sequence[Features]) -> Features:
-    """Return rows below one another, sparse if the first ones are."""
+    """Stack rows, as a sparse matrix if the first ones are."""
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
-    """Return this worker's share of a sample of `most` rows, in the order of their hashes.
+    """Take this worker's share of a sample of `most` rows, in the order of their hashes.
 
     Bins are made from it: rows are chosen by content, not by position.
     """

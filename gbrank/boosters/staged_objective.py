@@ -60,7 +60,7 @@ class StagedObjective:
         self.plan = Plan(begin=begin, end=rounds or 0)
 
     def bind(self, documents: Documents) -> list[BoundObjective]:
-        """Return the objective of each stage, for the labels and weights of documents."""
+        """Bind the objective of each stage to the labels and weights of documents."""
         return [
             stage.objective.bind_documents(documents, n_jobs=self.n_jobs, rounds=stage.rounds)
             for stage in self.stages
@@ -76,7 +76,7 @@ class StagedObjective:
         left_out: Mask | None = None,
         watched: bool = False,
     ) -> tuple[Vector, Vector, RoundRecord]:
-        """Return gradient and curvature for a round, in the booster's scale, and its record.
+        """Compute gradient and curvature for a round, in the booster's scale, and its record.
 
         With the objective's own curvature, both are divided by the mean curvature of all workers,
         so that min_child_weight and min_sum_hessian_in_leaf count documents, as for squared loss;
@@ -89,9 +89,12 @@ class StagedObjective:
         number = round or 0
         stages = stages_by_plan(self.stages, plan or self.plan)
         index = sum(number >= stage.begin for stage in stages[1:])
-        stage, part = stages[index], bound[index]
-        facts, queries = stage.objective.facts, part.queries
-        sigma, lengthening = stage.sigma(number), 1.0
+        stage = stages[index]
+        part = bound[index]
+        facts = stage.objective.facts
+        queries = part.queries
+        sigma = stage.sigma(number)
+        lengthening = 1.0
         if unit_of(stage.schedule) == "spread":
             seen = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
             if facts.start != "none" and self.curvature == "own":
@@ -116,7 +119,7 @@ class StagedObjective:
         return gradient, curvature, record
 
     def progress(self, plan: Plan, rounds: int) -> Progress | None:
-        """Return how far the schedule of the objective itself is after some rounds of a plan."""
+        """Tell how far the schedule of the objective itself is after some rounds of a plan."""
         return stages_by_plan(self.stages, plan)[-1].progress(rounds)
 
     def warn_of_start_alone(self, done: int, best: int, plan: Plan) -> None:
@@ -150,7 +153,8 @@ class StagedObjective:
 
         Gradients that underflowed become 0, which is refused in the first round.
         """
-        count, objective = len(curvature), part.objective
+        count = len(curvature)
+        objective = part.objective
         if self.curvature == "unit":
             drawn = objective.facts.draws_documents
             curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)

@@ -21,7 +21,7 @@ class Plan(NamedTuple):
     end: int
 
     def out_of_patience(self, done: int, best: int, patience: int | None) -> bool:
-        """Return whether training ends; patience counts from the round `begin`."""
+        """Tell whether training ends; patience counts from the round `begin`."""
         return patience is not None and done - max(best, self.begin) >= patience
 
     def without_patience(self, done: int, best: int, patience: int | None) -> "Plan":
@@ -50,7 +50,7 @@ class Stage:
         return self.name.replace("ranknet", "RankNet")
 
     def sigma(self, round: int) -> float:
-        """Return sigma in a round of the fit, in the schedule's unit.
+        """Compute sigma in a round of the fit, in the schedule's unit.
 
         After the stage, a schedule continues as it is defined; a plain function keeps its last
         value.
@@ -61,7 +61,7 @@ class Stage:
         return sigma_at(self.schedule, stage_round, self.rounds)
 
     def progress(self, rounds: int) -> Progress | None:
-        """Return how far the schedule is after some rounds of the fit; None if it is not known."""
+        """Tell how far the schedule is after some rounds of the fit; None if it is not known."""
         if self.rounds is None or not isinstance(self.schedule, Schedule):
             return None
         done = max(0, rounds - self.begin)
@@ -81,7 +81,7 @@ def stages_of(
     start: bool,
     before: Progress | None = None,
 ) -> list[Stage]:
-    """Return the stages of a fit: two if the objective begins with another one, and `start` is set.
+    """Plan the stages of a fit: two if the objective begins with another one, and `start` is set.
 
     After a fit `before` with the same schedule, there is one, which continues that schedule.
     """
@@ -105,7 +105,7 @@ def stages_of(
 
 
 def stages_by_plan(stages: Sequence[Stage], plan: Plan) -> Sequence[Stage]:
-    """Return the stages of a plan whose start may have ended early."""
+    """Shift the stages of a plan whose start may have ended early."""
     *starts, main = stages
     if not starts or main.begin == plan.begin:
         return stages

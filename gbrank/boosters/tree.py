@@ -63,7 +63,7 @@ def splits(tree: Tree) -> Iterator[Split]:
 
 
 def with_splits(tree: Tree, change: Callable[[Split], Tree]) -> Tree:
-    """Return a tree in which every split is changed."""
+    """Change every split of a tree."""
     if isinstance(tree, Leaf):
         return tree
     left, right = (with_splits(child, change) for child in (tree.left, tree.right))
@@ -71,16 +71,17 @@ def with_splits(tree: Tree, change: Callable[[Split], Tree]) -> Tree:
 
 
 def read_tree(node: Any, leaf: str, split: Callable[[Any], Split]) -> Tree:
-    """Return a tree of JSON; `split` makes the split of a node, with nodes as its sides."""
+    """Read a tree of JSON; `split` makes the split of a node, with nodes as its sides."""
     if leaf in node:
         return Leaf(float(node[leaf]))
     top: Any = split(node)
-    left, right = read_tree(top.left, leaf, split), read_tree(top.right, leaf, split)
+    left = read_tree(top.left, leaf, split)
+    right = read_tree(top.right, leaf, split)
     return replace(top, left=left, right=right)
 
 
 def at_most(threshold: float) -> float:
-    """Return the t for which x ≤ t if and only if x ≤ threshold, for single-precision x.
+    """Find the t for which x ≤ t if and only if x ≤ threshold, for single-precision x.
 
     Rounding the threshold to the nearest number could move it past an x.
     """
@@ -92,7 +93,7 @@ def at_most(threshold: float) -> float:
 
 
 def above(threshold: float) -> float:
-    """Return the t for which x < t if and only if x ≤ threshold, for single-precision x."""
+    """Find the t for which x < t if and only if x ≤ threshold, for single-precision x."""
     if threshold < -LARGEST:
         return -LARGEST
     below = at_most(threshold)

@@ -19,7 +19,7 @@ Extractors: TypeAlias = Sequence[Mapping[str, Any]]
 def write_elasticsearch(
     forest: Forest, extractors: Extractors | None = None, with_input: bool = False
 ) -> bytes:
-    """Return the body; the names of the features are its `input` before Elasticsearch 8.15."""
+    """Write the body; the names of the features are its `input` before Elasticsearch 8.15."""
     config = {} if extractors is None else {"feature_extractors": _checked(extractors, forest)}
     shared = {"target_type": "regression", "feature_names": forest.features}
     ensemble = {
@@ -38,7 +38,7 @@ def write_elasticsearch(
 
 
 def read_elasticsearch(content: bytes, forest: Forest) -> list[Tree]:
-    """Return the trees of a body."""
+    """Read the trees of a body."""
     ensemble = json.loads(content)["definition"]["trained_model"]["ensemble"]
     expect(ensemble["aggregate_output"] == {"weighted_sum": {}}, "a sum")
     return [_read(model["tree"], forest.features) for model in ensemble["trained_models"]]
@@ -61,7 +61,7 @@ def _read(tree: dict[str, Any], features: list[str]) -> Tree:
 
 
 def _nodes(tree: Tree) -> list[dict[str, Any]]:
-    """Return the nodes, of which the place is the number."""
+    """List the nodes by number."""
     nodes: list[dict[str, Any]] = []
 
     def add(tree: Tree) -> int:
@@ -86,10 +86,9 @@ def _nodes(tree: Tree) -> list[dict[str, Any]]:
 
 
 def _checked(extractors: Extractors, forest: Forest) -> Extractors:
-    """Return extractors, one for each feature."""
     extractors = [*extractors]
     try:
-        queries = [one["query_extractor"] for one in extractors]
+        queries = [extractor["query_extractor"] for extractor in extractors]
         names = sorted(query["feature_name"] for query in queries if query["query"])
     except (KeyError, TypeError) as error:
         form = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'

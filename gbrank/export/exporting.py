@@ -140,7 +140,7 @@ def verify_export(
     path : path
         The file.
     format, feature_names, missing_as_zero
-        What `export_model` was told.
+        As in `export_model`.
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features), optional
         More rows. Their numbers are rounded as the engine holds them, for both.
 
@@ -181,7 +181,7 @@ def exportable(
     feature_names: FeatureNames | None,
     missing_as_zero: bool,
 ) -> tuple[Forest, Predict]:
-    """Return the trees of a ranker as they are to be written, or refuse them, and its scores."""
+    """Prepare the trees of a ranker for a format, or refuse them; return also its scores."""
     if not isinstance(ranker, GBRanker):
         raise ArgumentTypeError("ranker", "must be a GBRanker", repr(ranker))
     if feature_names is not None and not format.named:
@@ -225,7 +225,7 @@ def verified(
 
 
 def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> Verification:
-    """Return how far the sums of trees are from scores; refuse more than rounding explains."""
+    """Measure how far sums of trees are from scores; refuse more than rounding explains."""
     rows[np.abs(rows) <= LIGHTGBM_ZERO] = 0.0
     known = rows.copy()  # to the ranker, unknown categories are missing
     for column, categories in forest.categories.items():
@@ -233,7 +233,9 @@ def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> V
     exact, sizes, sums = np.zeros((3, len(rows)))
     for ours, theirs in zip(forest.trees, held.trees, strict=True):
         values = leaves(ours, known)
-        exact, sizes, sums = exact + values, sizes + np.abs(values), sums + leaves(theirs, rows)
+        exact = exact + values
+        sizes = sizes + np.abs(values)
+        sums = sums + leaves(theirs, rows)
     scores = predict(known)
     differences = np.abs(scores - sums)
     # Single precision explains the sums; thresholds that the format cannot hold, the rest.
@@ -248,7 +250,7 @@ def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> V
 
 
 def leaves(tree: Tree, X: Matrix) -> Vector:
-    """Return the value of the leaf that each row reaches."""
+    """Find the value of the leaf that each row reaches."""
     values = np.empty(len(X))
     todo = [(tree, np.arange(len(X)))]
     while todo:
@@ -267,7 +269,7 @@ def leaves(tree: Tree, X: Matrix) -> Vector:
 
 
 def _rows_beside(forest: Forest, precision: Any) -> Matrix:
-    """Return rows of values on which the sides of splits could be confused, taken at random.
+    """Draw rows of values on which the sides of splits could be confused.
 
     These are thresholds, the next numbers, zero, missing, and all categories with an unknown one.
     """
@@ -278,10 +280,12 @@ def _rows_beside(forest: Forest, precision: Any) -> Matrix:
             n_codes = n_known or 1 + max(split.categories, default=0)
             values[split.feature].update(range(n_codes + 1))
         else:
-            at, most = precision(split.threshold), max(LARGEST, abs(split.threshold))
+            at = precision(split.threshold)
+            most = max(LARGEST, abs(split.threshold))
             near = (at, *(np.nextafter(at, precision(end)) for end in (-LARGEST, LARGEST)))
             values[split.feature].update(float(x) for x in near if abs(x) <= most < np.inf)
-    rng, rows = np.random.default_rng(0), np.zeros((N_ROWS, len(forest.features)))
+    rng = np.random.default_rng(0)
+    rows = np.zeros((N_ROWS, len(forest.features)))
     for column, tried in values.items():
         rows[:, column] = rng.choice([*sorted(tried), 0.0], N_ROWS)
     rows[rng.random(rows.shape) < MISSING] = np.nan

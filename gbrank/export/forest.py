@@ -27,7 +27,7 @@ class Forest:
             yield from splits(tree)
 
     def changed(self, change: Callable[[Split], Tree]) -> "Forest":
-        """Return the forest with every split changed."""
+        """Change every split."""
         return replace(self, trees=[with_splits(tree, change) for tree in self.trees])
 
 
@@ -38,8 +38,10 @@ def expect(holds: bool, demand: str) -> None:
 
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
-    """Return the trees of a ranker, after those of its `init_`."""
-    model, schema, init = ranker._fitted.model, ranker._fitted.schema, ranker._fitted.init
+    """Collect the trees of a ranker, after those of its `init_`."""
+    model = ranker._fitted.model
+    schema = ranker._fitted.schema
+    init = ranker._fitted.init
     forest = Forest(name, features, model.trees() or [Leaf(0.0)], schema.categories)
     if init is None:
         return forest
@@ -55,7 +57,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
 
 
 def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
-    """Return the name of each feature."""
+    """Name each feature."""
     columns = ranker._schema.feature_names
     names = columns if feature_names is None else feature_names
     if isinstance(names, Mapping):

@@ -28,7 +28,8 @@ MARKS = set('"\\|')  # stand around or between texts
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 # Of Vespa's grammar, RankingExpressionParser.jj: a name, what is behind it, and a call of names,
 # numbers and texts that is none of a function.
-NAME, OUTPUTS = r"[A-Za-z_@][\w@$]*", r"(\.[\w@$]+)*"
+NAME = r"[A-Za-z_@][\w@$]*"
+OUTPUTS = r"(\.[\w@$]+)*"
 ARGUMENT = rf"""\s*(-?[\w@$]+{OUTPUTS}|"[^"]*"|'[^']*')\s*"""
 FUNCTIONS = "|".join(WORDS["vespa"]["functions"])
 CALL = re.compile(
@@ -68,31 +69,32 @@ class Format:
         return float(np.finfo(self.precision).max)
 
     def held(self, split: Split) -> Split:
-        """Return a split as a file has it: its threshold is one of the format."""
+        """Round a split's threshold to one of the format."""
         if isinstance(split, Membership):
             return replace(split, categories=tuple(sorted(split.categories)))
         beyond = split.threshold < -self.largest
         return replace(split, threshold=-inf if beyond else self.reached(split.threshold))
 
     def sent(self, split: Split) -> Split:
-        """Return a split whose missing values go where the engine sends them."""
+        """Send missing values where the engine sends them."""
         if self.missing == "either":
             return split
         return replace(split, missing_left=self.missing == "zero" and split.zero_left)
 
     def trees(self, content: bytes, forest: Forest) -> list[Tree]:
-        """Return the trees of a file, as the engine walks them."""
+        """Read the trees of a file, as the engine walks them."""
         return [with_splits(tree, self.sent) for tree in self.read(content, forest)]
 
     def expressible(self, forest: Forest) -> Forest:
-        """Return an equal forest whose thresholds the format can write, or refuse it."""
+        """Write an equal forest in thresholds of the format, or refuse it."""
         forest = forest.changed(self._within)
-        for refuse in (_refuse_names, _refuse_categories, _refuse_splits):
-            refuse(forest, self)
+        _check_names(forest, self)
+        _check_categories(forest, self)
+        _check_splits(forest, self)
         return forest
 
     def _within(self, split: Split) -> Split:
-        """Return an equal split whose threshold the format can write.
+        """Write an equal split with a threshold of the format.
 
         Where all numbers go left of a threshold beyond them, none is less than the smallest one,
         with the sides exchanged; and the other way round.
@@ -149,7 +151,7 @@ FORMATS = {
 
 
 def format_of(name: str) -> Format:
-    """Return the format of a name, after which may be a colon and the version of the engine."""
+    """Find the format of a name, after which may be a colon and the version of the engine."""
     base, _, version = str(name).partition(":")
     if base not in FORMATS:
         raise unknown_name("format", base, FORMATS)
@@ -168,13 +170,13 @@ def format_of(name: str) -> Format:
 
 
 def _is_feature(name: str) -> bool:
-    """Return whether Vespa reads a name as a feature, and not as another expression."""
+    """Tell whether Vespa reads a name as a feature, and not as another expression."""
     while (shorter := CALL.sub("_", name)) != name:  # the innermost calls
         name = shorter
     return FEATURE.fullmatch(name) is not None
 
 
-def _refuse_names(forest: Forest, format: Format) -> None:
+def _check_names(forest: Forest, format: Format) -> None:
     used = {forest.features[split.feature] for split in forest.splits()}
     if format.expressions and (wrong := sorted(name for name in used if not _is_feature(name))):
         demand = f"must be features to {format.name}, such as price or bm25(title)"
@@ -182,7 +184,7 @@ def _refuse_names(forest: Forest, format: Format) -> None:
         raise ArgumentError("feature_names", demand, repr(wrong[0]), remedy)
 
 
-def _refuse_categories(forest: Forest, format: Format) -> None:
+def _check_categories(forest: Forest, format: Format) -> None:
     columns = {split.feature for split in forest.splits() if isinstance(split, Membership)}
     if columns and not format.categories:
         raise ValueError(
@@ -200,7 +202,7 @@ def _refuse_categories(forest: Forest, format: Format) -> None:
             )
 
 
-def _refuse_splits(forest: Forest, format: Format) -> None:
+def _check_splits(forest: Forest, format: Format) -> None:
     thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
     for split in forest.splits():
         if split.missing_left != format.sent(split).missing_left:
@@ -210,7 +212,8 @@ def _refuse_splits(forest: Forest, format: Format) -> None:
             )
         if isinstance(split, Membership):
             continue
-        threshold, reached = split.threshold, format.reached(split.threshold)
+        threshold = split.threshold
+        reached = format.reached(split.threshold)
         if abs(threshold) < SMALLEST or abs(threshold) == LIGHTGBM_ZERO:
             continue  # beside 0: only numbers that are nearly 0 may go another way
         first = thresholds.setdefault((split.feature, reached), threshold)

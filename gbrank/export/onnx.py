@@ -12,13 +12,16 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
 from gbrank.common.runtime import import_optional
 from gbrank.export.forest import Forest, expect
 
-AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
+AT_MOST = 0
+MEMBER = 6  # the operator's codes of comparisons
 TENSORS = {"nodes_modes", "nodes_splits", "leaf_weights", "membership_values"}
-ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.21
+ML_OPSET = 5
+OPSET = 21
+IR_VERSION = 10  # ONNX 1.16, ONNX Runtime 1.21
 
 
 def prepare_onnx(forest: Forest) -> Forest:
-    """Return an equal forest, with leaves in single precision, that ONNX Runtime reads right.
+    """Make an equal forest, with leaves in single precision, that ONNX Runtime reads right.
 
     ONNX Runtime (at least 1.21 and 1.23) misreads any tree but the first whose root has a leaf on
     the true side only: such trees get a new root that sends all to the true side. A leaf alone gets
@@ -49,10 +52,12 @@ def _add(table: dict[str, Any], tree: Tree) -> int:
         return len(table["leaf_weights"]) - 1
     place = len(table["nodes_featureids"])
     if isinstance(tree, Membership):
-        mode, threshold = MEMBER, 0.0
+        mode = MEMBER
+        threshold = 0.0
         table["membership_values"] += [*map(float, tree.categories), np.nan]
     else:
-        mode, threshold = AT_MOST, at_most(tree.threshold)
+        mode = AT_MOST
+        threshold = at_most(tree.threshold)
     table["nodes_modes"].append(mode)
     table["nodes_splits"].append(threshold)
     table["nodes_featureids"].append(tree.feature)
@@ -66,9 +71,10 @@ def _add(table: dict[str, Any], tree: Tree) -> int:
 
 
 def write_onnx(forest: Forest) -> bytes:
-    """Return the content of the file."""
+    """Write the content of the file."""
     onnx = import_optional("onnx", "export")
-    helper, types = onnx.helper, onnx.TensorProto
+    helper = onnx.helper
+    types = onnx.TensorProto
     table: dict[str, Any] = defaultdict(list)
     for tree in forest.trees:
         table["tree_roots"].append(_add(table, tree))
@@ -92,7 +98,7 @@ def write_onnx(forest: Forest) -> bytes:
 
 
 def read_onnx(content: bytes, forest: Forest) -> list[Tree]:
-    """Return the trees of a file."""
+    """Read the trees of a file."""
     onnx = import_optional("onnx", "export")
     (node,) = onnx.load_from_string(content).graph.node
     expect(node.op_type == "TreeEnsemble", "a TreeEnsemble")

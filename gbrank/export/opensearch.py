@@ -15,13 +15,14 @@ from gbrank.export.forest import Forest, expect
 
 
 def write_opensearch(forest: Forest) -> bytes:
-    """Return the content of the file, of trees without categories."""
+    """Write trees without categories."""
 
     def node(tree: Tree, number: int, depth: int, unused: "count[int]") -> dict[str, Any]:
         if isinstance(tree, Leaf):
             return {"nodeid": number, "leaf": tree.value}
         assert isinstance(tree, Threshold)
-        left, right = next(unused), next(unused)
+        left = next(unused)
+        right = next(unused)
         below = ((tree.left, left), (tree.right, right))
         return {
             "nodeid": number,
@@ -39,14 +40,15 @@ def write_opensearch(forest: Forest) -> bytes:
 
 
 def read_opensearch(content: bytes, forest: Forest) -> list[Tree]:
-    """Return the trees of a file."""
+    """Read the trees of a file."""
 
     def split(node: Any) -> Split:
         left, right = node["children"]
         ends = [left["nodeid"], right["nodeid"]]
         expect(ends == [node["yes"], node["no"]] and node["missing"] in ends, "children by number")
         below = np.nextafter(np.float32(node["split_condition"]), np.float32(-np.inf))
-        column, missing_left = forest.features.index(node["split"]), node["missing"] == node["yes"]
+        column = forest.features.index(node["split"])
+        missing_left = node["missing"] == node["yes"]
         return Threshold(column, missing_left, left, right, threshold=float(below))
 
     return [read_tree(root, "leaf", split) for root in json.loads(content)]

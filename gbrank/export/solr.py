@@ -17,7 +17,7 @@ SLACK = np.float32(1e-6)
 
 
 def write_solr(forest: Forest) -> bytes:
-    """Return the content of the file, of trees without categories."""
+    """Write trees without categories."""
     missing_is_zero = all(split.missing_left == split.zero_left for split in forest.splits())
     used = {split.feature for split in forest.splits()}
 
@@ -47,12 +47,13 @@ def write_solr(forest: Forest) -> bytes:
 
 
 def read_solr(content: bytes, forest: Forest) -> list[Tree]:
-    """Return the trees of a file, in which numbers are texts."""
+    """Read the trees of a file, in which numbers are texts."""
     model = json.loads(content)
     expect(model["class"] == CLASS, CLASS)
-    trees, asked = model["params"]["trees"], {feature["name"] for feature in model["features"]}
+    trees = model["params"]["trees"]
+    requested = {feature["name"] for feature in model["features"]}
     expect({tree["weight"] for tree in trees} == {"1"}, "weights of 1")
-    columns = {name: column for column, name in enumerate(forest.features) if name in asked}
+    columns = {name: column for column, name in enumerate(forest.features) if name in requested}
     missing_is_zero = model["params"].get("isNullSameAsZero", True)
 
     def split(node: Any) -> Split:
@@ -65,12 +66,12 @@ def read_solr(content: bytes, forest: Forest) -> list[Tree]:
 
 
 def reached_by_solr(threshold: float) -> float:
-    """Return the largest number that Solr sends left of a threshold."""
+    """Find the largest number that Solr sends left of a threshold."""
     return float(np.float32(_before_slack(threshold)) + SLACK)
 
 
 def _before_slack(threshold: float) -> float:
-    """Return the t for which t + SLACK, in single precision, is largest but not above threshold."""
+    """Find the t for which t + SLACK, in single precision, is largest but not above threshold."""
     wanted = np.float32(at_most(threshold))
     near = wanted - SLACK
     lower = np.nextafter(near, np.float32(-np.inf))

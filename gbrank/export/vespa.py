@@ -15,7 +15,7 @@ from gbrank.export.forest import Forest, expect
 
 
 def prepare_vespa(forest: Forest) -> Forest:
-    """Return an equal forest: what is unknown is missing to the ranker, and goes right in Vespa."""
+    """Make an equal forest: what is unknown is missing to the ranker, and goes right in Vespa."""
 
     def change(split: Split) -> Tree:
         if not isinstance(split, Membership):
@@ -31,7 +31,7 @@ def prepare_vespa(forest: Forest) -> Forest:
 
 
 def write_vespa(forest: Forest) -> bytes:
-    """Return the content of the file."""
+    """Write the content of the file."""
     categories = _texts(forest)
     content = {
         "name": "tree",
@@ -47,20 +47,23 @@ def write_vespa(forest: Forest) -> bytes:
 
 
 def read_vespa(content: bytes, forest: Forest) -> list[Tree]:
-    """Return the trees of a file."""
-    model, categories = json.loads(content), _texts(forest)
+    """Read the trees of a file."""
+    model = json.loads(content)
+    categories = _texts(forest)
     expect(model["objective"] == "regression", "an objective that changes nothing")
     expect(model["feature_names"] == forest.features, f"the features {forest.features}")
     expect(model["pandas_categorical"] == [], "no lists of categories")
 
     def split(node: Any) -> Split:
-        column, missing_left = node["split_feature"], node["default_left"]
+        column = node["split_feature"]
+        missing_left = node["default_left"]
         expect(column >= 0, "a feature's place")
         sides = node["left_child"], node["right_child"]
         if node["decision_type"] != "==":
             below = math.nextafter(float(node["threshold"]), -math.inf)
             return Threshold(column, missing_left, *sides, threshold=below)
-        texts, known = node["threshold"].split("||"), categories.get(column)
+        texts = node["threshold"].split("||")
+        known = categories.get(column)
         codes = sorted(known.index(text) if known else int(text) for text in texts)
         return Membership(column, missing_left, *sides, categories=tuple(codes))
 
@@ -68,7 +71,7 @@ def read_vespa(content: bytes, forest: Forest) -> list[Tree]:
 
 
 def _texts(forest: Forest) -> dict[int, list[str]]:
-    """Return what codes stand for, as texts, by column."""
+    """Convert what codes stand for to texts, by column."""
     return {column: [*map(str, known)] for column, known in forest.categories.items()}
 
 

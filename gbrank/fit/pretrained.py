@@ -52,7 +52,6 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return scores_of(self._links(), X)
 
     def _links(self) -> list[Link]:
-        """Return the booster as a chain of one."""
         model = _recognised(self.booster)[1]
         return [Link(None, lambda X: model.predict_native(_readable(X)))]
 
@@ -66,7 +65,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return Schema(model.n_features, names, [], {})
 
     def _to_saved(self) -> Saved:
-        """Return what `save` writes."""
+        """Describe what `save` writes."""
         return {
             "estimator": type(self).__name__,
             "params": {"eval_metric": as_json(self.eval_metric)},
@@ -77,11 +76,10 @@ class PretrainedRanker(BaseRanker[Fitted]):
 
     @classmethod
     def _from_saved(cls, saved: Saved) -> PretrainedRanker:
-        """Return the ranker that `_to_saved` described."""
+        """Restore the ranker that `_to_saved` described."""
         return cls(model_of(saved).native, **saved["params"])
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return that it is trained."""
         return True
 
     def __sklearn_clone__(self) -> PretrainedRanker:
@@ -90,13 +88,13 @@ class PretrainedRanker(BaseRanker[Fitted]):
 
 
 def as_pretrained(model: object) -> Any:
-    """Return a trained model of LightGBM or XGBoost as a ranker, and anything else as it is."""
+    """Make a ranker of a trained model of LightGBM or XGBoost; leave anything else as it is."""
     recognised = recognise(model)
     return model if recognised is None else PretrainedRanker(recognised[1].native)
 
 
 def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRanker | None:
-    """Return the ranker that a file of LightGBM or XGBoost holds, and None if it is of another."""
+    """Read the ranker in a file of a booster's library; None if it is no such file."""
     content = path.read_bytes() if content is None else content
     for booster in BOOSTERS.values():
         if booster.file.match(content):
@@ -111,7 +109,6 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
 
 
 def _recognised(booster: object) -> tuple[str, Model]:
-    """Return the name of the library that trained a booster, and its model."""
     if (recognised := recognise(booster)) is None:
         titles = " or ".join(known.title for known in BOOSTERS.values())
         raise TypeError(f"booster must be one of {titles}, got {booster!r}.")
@@ -119,7 +116,7 @@ def _recognised(booster: object) -> tuple[str, Model]:
 
 
 def _readable(X: TableLike) -> TableLike:
-    """Return what both boosters read: frames of other libraries become arrays."""
+    """Convert frames of other libraries to arrays, which both boosters read."""
     package = type(X).__module__.split(".")[0]
     if package == "pyarrow" and any(dtype in TEXTS for dtype in nw.from_native(X).schema.values()):
         import_optional("pandas")  # whose categories they read

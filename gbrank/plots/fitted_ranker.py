@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from gbrank.boosters.gradient_watch import HEAD, GradientWatch
+from gbrank.boosters.gradient_watch import GradientWatch
 from gbrank.common.checks import check_choice, check_number
 from gbrank.fit.explanations import Explanation
 from gbrank.plots import style
@@ -115,7 +115,7 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
             "watch must have seen a round: pass it to fit(callbacks=[watch]) or to a hook."
         )
     ranks = min(ranks, max(map(len, watch.by_rank)))
-    columns = dict(zip(HEAD, zip(*watch.rows, strict=True), strict=True))
+    columns = {name: [row[name] for row in watch.rows] for name in watch.rows[0]}
     names = columns["objective"]
     rounds = range(1, len(names) + 1)
     figure = style.new_figure((7.0, 6.0))

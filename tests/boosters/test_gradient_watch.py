@@ -29,6 +29,16 @@ def test_sums_by_rank() -> None:
     assert_array_equal(turned.by_rank(), seen.by_rank())
 
 
+def test_ties_share_their_ranks() -> None:
+    """By hand: the document at the top has 6 of 10, the two that tie 2 each, shown or not."""
+    seen = of([1, 1, 2], [1, 3, 6], [1] * 3, [3])
+    assert_array_equal(seen.by_rank(), [6, 2, 2])
+    watch = GradientWatch()
+    watch(seen)
+    assert_array_equal(watch.shares_by_rank(2), [[0.6, 0.2]])
+    assert_array_equal(watch.shares_by_rank(4), [[0.6, 0.2, 0.2, 0]])
+
+
 def test_shares_of_documents() -> None:
     """Of four, one has no gradient and two have the longest step."""
     seen = of([4, 3, 2, 1], [0, -2, 1, 1], [1, 1, 0.5, 4], [4])
@@ -63,9 +73,11 @@ def test_hooks() -> None:
         fobj = lightgbm_fobj("lambda:ndcg", watch=watch)
         data = lgb.Dataset(X, Y, group=[8] * 12)
         lgb.train({"objective": fobj, "verbose": -1, "min_data_in_leaf": 3}, data, 4)
-    assert [row[0] for row in watch.rows] == [0, 1, 2, 3]
+    assert [row["round"] for row in watch.rows] == [0, 1, 2, 3]
     assert len(watch.by_rank) == 4
     watch = GradientWatch()
     data = xgb.DMatrix(X, Y, qid=QID)
     xgb.train({"base_score": 0}, data, 3, obj=xgboost_obj("ranknet", watch=watch))
-    assert [row[:2] for row in watch.rows] == [(n, "ranknet") for n in range(3)]
+    assert [(row["round"], row["objective"]) for row in watch.rows] == [
+        (n, "ranknet") for n in range(3)
+    ]

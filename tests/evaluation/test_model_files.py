@@ -61,6 +61,8 @@ DAMAGE: dict[str, Any] = {
     "nine tenths": lambda text: text[: len(text) * 9 // 10],
     "in the parameters": lambda text: text[: text.index(b"end of parameters")],
     "number": lambda text: re.sub(rb"(leaf_value=.*) \S+\n", rb"\g<1>\n", text, count=1),
+    "leaves": lambda text: text.replace(b"num_leaves=", b"num_leaves=9", 1),
+    "no numbers": lambda text: re.sub(rb"leaf_value=.*\n", b"leaf_value=\n", text, count=1),
     "child": lambda text: re.sub(rb"(left_child=.*)\d\n", rb"\g<1>0\n", text, count=1),
     "feature": lambda text: re.sub(rb"split_feature=\d", b"split_feature=9", text, count=1),
     "category": lambda text: re.sub(rb"num_cat=[1-9]", b"num_cat=0", text, count=1),

@@ -61,7 +61,7 @@ class lightgbm_fobj(GradientHook):
     def __call__(
         self, first: ArrayLike, second: Second, weight: MaybeArray = None, group: MaybeArray = None
     ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature in the round of the booster that is calling.
+        """Compute gradient and curvature in the round of the booster that is calling.
 
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
         weight, group)`` by `LGBMRanker`; `group` are sizes of consecutive queries.
@@ -80,7 +80,7 @@ class lightgbm_fobj(GradientHook):
         return self.at_round(round, first, second, weight, group)
 
     def early_stopping(self, rounds: int, *, verbose: bool = True) -> Callable[[Any], None]:
-        """Return a callback for `lgb.train` and `lgb.cv` that stops as `GBRanker` does.
+        """Make a callback for `lgb.train` and `lgb.cv` that stops as `GBRanker` does.
 
         Training ends after some rounds without a better first metric on the first set that is not
         the training data. They count from the round in which the objective itself begins; where
@@ -109,7 +109,7 @@ class lightgbm_fobj(GradientHook):
         weight: MaybeArray = None,
         group: MaybeArray = None,
     ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature in a given round, for training loops of your own.
+        """Compute gradient and curvature in a round, for training loops of your own.
 
         Parameters
         ----------
@@ -129,15 +129,19 @@ class lightgbm_fobj(GradientHook):
 class _EarlyStopping(StagedStopping):
     """A callback of LightGBM's; `order` is that of its own early stopping."""
 
-    order, before_iteration = 30, False
+    order = 30
+    before_iteration = False
     _value: float
 
     def __call__(self, env: lgb.callback.CallbackEnv) -> None:
         """Raise LightGBM's exception where training ends."""
-        results, done = env.evaluation_result_list or [], env.iteration + 1
+        results = env.evaluation_result_list or []
+        done = env.iteration + 1
         train = ("train", getattr(env.model, "_train_data_name", "train"))
-        judged = [each for each in results if each[0] not in train]
-        judged = [each for each in judged if not each[1].startswith("train ")]  # LightGBM 4.5's cv
+        judged = [result for result in results if result[0] not in train]
+        judged = [
+            result for result in judged if not result[1].startswith("train ")
+        ]  # LightGBM 4.5's cv
         if not judged or env.params.get("boosting") == "dart":
             raise ValueError(
                 "early stopping needs a validation set and a metric, and no boosting='dart', whose "
@@ -148,7 +152,9 @@ class _EarlyStopping(StagedStopping):
         if first:
             self.begin()
         if first or value > self._value:
-            self._best, self._value, self._results = done, value, results
+            self._best = done
+            self._value = value
+            self._results = results
         if self.ends(done, self._best) or done == env.end_iteration:
             self.say(done, self._best)
             raise lgb.callback.EarlyStopException(self._best - 1, self._results)
@@ -173,18 +179,22 @@ class lightgbm_feval(MeasureHook):
     def __call__(
         self, first: ArrayLike, second: Second, weight: MaybeArray = None, group: MaybeArray = None
     ) -> list[tuple[str, float, bool]]:
-        """Return (name, value, True: higher is better) for each measure; called as the hook is."""
+        """Compute (name, value, True: higher is better) for each measure; called as the hook is."""
         values = self.of_data(*_arguments(first, second, weight, group))
         return [(name, value, True) for name, value in values]
 
 
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
-    """Return the object that identifies the data set, its content, and the scores."""
+    """Identify the data set, its content, and the scores."""
     owner: Any = np.asarray(first)
-    labels, scores = owner, second
+    labels = owner
+    scores = second
     if isinstance(second, lgb.Dataset):
-        owner, scores, labels = second, first, second.get_label()
-        weight, group = second.get_weight(), second.get_group()
+        owner = second
+        scores = first
+        labels = second.get_label()
+        weight = second.get_weight()
+        group = second.get_group()
     if group is None:
         raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
     return owner, (labels, group, weight, None), scores

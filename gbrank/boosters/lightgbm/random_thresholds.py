@@ -3,7 +3,7 @@
 LightGBM draws one of a feature's thresholds, whatever number of rows its bins have. Of counts, most
 would stand among rare large numbers, since each value gets a bin, or all bins but those of the
 commonest values. And of n bins it draws one of the first n − 2 thresholds, where there are n − 1:
-the largest values are never told from the next ones, unless values are missing, which have a bin
+it never separates the largest values from the next, unless values are missing, which have a bin
 above.
 """
 
@@ -27,7 +27,7 @@ ZERO = 1e-35  # up to which LightGBM takes numbers for zero
 def bins_of_one_size(
     X: Features, params: dict[str, Any], schema: Schema
 ) -> tuple[dict[str, Any], Features]:
-    """Return parameters with the number of bins of each feature, and the rows to make bins of.
+    """Set the number of bins of each feature, and the rows to make bins of.
 
     A value that fills a bin has one, and the other bins have about as many rows as bins of one size
     would. Where each of three values or more has a bin, there are rows above the largest one; other
@@ -39,7 +39,8 @@ def bins_of_one_size(
     in_use = params.get("use_missing") is not False  # None stands for the default
     missing_are_above = in_use and not params.get("zero_as_missing")
     columns = X.tocsc() if sp.issparse(X) else X
-    numbers, row = np.full(X.shape[1], most), np.full(X.shape[1], np.nan, dtype=X.dtype)
+    numbers = np.full(X.shape[1], most)
+    row = np.full(X.shape[1], np.nan, dtype=X.dtype)
     extended = False
     for place in range(X.shape[1]):
         column = as_dense(columns[:, [place]])[:, 0]
@@ -55,7 +56,9 @@ def bins_of_one_size(
         with np.errstate(over="ignore"):
             above = X.dtype.type(largest + max(abs(largest), 1))
         if not missing and 3 <= len(values) <= n_bins < most and np.isfinite(above):
-            row[place], extended, n_bins = above, True, n_bins + 1
+            row[place] = above
+            extended = True
+            n_bins = n_bins + 1
         numbers[place] = min(max(n_bins + missing, 2), most)
     params = params | {"max_bin_by_feature": numbers.tolist()}
     if not extended:
@@ -65,12 +68,12 @@ def bins_of_one_size(
 
 
 def smallest_bin(params: dict[str, Any]) -> int:
-    """Return how many rows LightGBM wants in a bin."""
+    """Count the rows that LightGBM wants in a bin."""
     return whole_number(params, "min_data_in_bin", 3, 1)
 
 
 def _bins_of_one_size(values: Vector, counts: Positions, most: int) -> int:
-    """Return the number of bins, of which LightGBM gives one to zero, and shares to both sides."""
+    """Count the bins, of which LightGBM gives one to zero, and shares to both sides."""
     fills = counts * most >= counts.sum()
 
     def needed(side: Mask) -> int:

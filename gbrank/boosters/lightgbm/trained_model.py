@@ -17,6 +17,10 @@ from gbrank.data.feature_matrix import Features, as_dense
 CATEGORICAL = 1  # a bit of a split's "decision_type"
 LEAF_VALUES = re.compile(r"^leaf_value=(.*)$", re.MULTILINE)
 SIZES = re.compile(r"^tree_sizes=.*\n", re.MULTILINE)  # of the texts of trees
+# The lines of a tree with a number for each split, and for each leaf.
+BY_SPLIT = ("split_feature", "split_gain", "threshold", "decision_type", "left_child")
+BY_SPLIT += ("right_child", "internal_value", "internal_weight", "internal_count")
+BY_LEAF = ("leaf_value", "leaf_weight", "leaf_count")
 PARAMETER = re.compile(r"\[\w+: .*\]|\s*$")  # or a blank line
 
 
@@ -28,7 +32,7 @@ class LightGBMModel:
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "LightGBMModel":
-        """Read a model from LightGBM's text format; each prediction is told its threads."""
+        """Read a model from LightGBM's text format; threads are an argument of each prediction."""
         text = content.decode().replace("\r\n", "\n")
         with translated("not a LightGBM model"):
             return cls(lgb.Booster(model_str=text))
@@ -48,43 +52,44 @@ class LightGBMModel:
         for line in listed.partition("end of parameters")[0].splitlines():
             if not PARAMETER.match(line):
                 raise ValueError(f"its parameters have {line!r}, not [name: value]")
-        model = cls.load(SIZES.sub("", text).encode())
-        model.check_links()
-        return model
+        width = 1 + int(_numbers(text, "max_feature_idx").max(initial=-1))
+        for tree in _texts_of_trees(text):
+            _check_tree(tree, width)
+        return cls.load(SIZES.sub("", text).encode())
 
     @classmethod
     def recognise(cls, model: object) -> "LightGBMModel | None":
-        """Return the model that a booster or a fitted LGBMModel is, or None."""
+        """Wrap a booster or a fitted LGBMModel; None for anything else."""
         if isinstance(model, lgb.LGBMModel) and model.__sklearn_is_fitted__():
             model = model.booster_
         return cls(model) if isinstance(model, lgb.Booster) else None
 
     def dump(self) -> bytes:
-        """Return the model in LightGBM's text format."""
+        """Serialize the model in LightGBM's text format."""
         return bytes(self.native.model_to_string().encode())
 
     def predict(self, X: Features, n_jobs: int, n_trees: int | None = None) -> Vector:
-        """Return the score of each row, by the first trees or by all."""
+        """Score each row, by the first trees or by all."""
         scores = self._predicted(X, n_jobs, num_iteration=n_trees, raw_score=True)
         return np.asarray(scores, dtype=np.float64)
 
     def _predicted(self, X: Features, n_jobs: int, **options: Any) -> Any:
-        """Return what LightGBM predicts; it knows columns by their places."""
+        """Predict; columns are known by their places."""
         check_threads(n_jobs)
         return self.native.predict(X, num_threads=n_jobs, validate_features=False, **options)
 
     def refit(self, X: Features, n_jobs: int, change: Refit) -> "LightGBMModel":
-        """Return the same trees with other leaf values, which depend on the leaves of rows."""
+        """Copy the trees with other leaf values, which depend on the leaves of rows."""
         leaves = np.ascontiguousarray(self._predicted(X, n_jobs, pred_leaf=True).T)
         text = SIZES.sub("", self.native.model_to_string())
         values = [np.array(line.split(), np.float64) for line in LEAF_VALUES.findall(text)]
-        lines = (" ".join(map(repr, each.tolist())) for each in change(leaves, values))
+        lines = (" ".join(map(repr, new.tolist())) for new in change(leaves, values))
         text = LEAF_VALUES.sub(lambda _: f"leaf_value={next(lines)}", text)
         return LightGBMModel.load(text.encode())
 
     @interrupts_held()
     def predict_native(self, X: object) -> Vector:
-        """Return the untransformed score of each row of a table that LightGBM reads itself."""
+        """Score each row, untransformed, of a table that LightGBM reads itself."""
         check_threads(usable_threads(None))
         refused = "X must be as the pretrained booster takes it"
         with translated(refused), error_context(f"{refused}: "):
@@ -93,13 +98,13 @@ class LightGBMModel:
         return np.asarray(scores, dtype=np.float64)
 
     def contributions(self, X: Features, n_jobs: int) -> Matrix:
-        """Return what each feature adds to each row's score, and the mean score last."""
+        """Split each row's score by features; the mean score is last."""
         with translated("LightGBM cannot explain the model"):
             shares = self._predicted(X, n_jobs, pred_contrib=True)
         return np.asarray(as_dense(shares), dtype=np.float64)
 
     def importances(self, kind: str = "gain") -> Vector:
-        """Return each feature's total gain, or its number of splits."""
+        """Total each feature's gain, or count its splits."""
         return np.asarray(self.native.feature_importance(kind), dtype=np.float64)
 
     @property
@@ -112,47 +117,55 @@ class LightGBMModel:
         """The names of these columns."""
         return [*self.native.feature_name()]
 
-    def check_links(self) -> None:
-        """Refuse trees that have not the nodes or features that their splits name."""
-        for text in self._texts():
-            numbers = partial(_numbers, text)
-            children = np.stack([numbers("left_child"), numbers("right_child")])
-            n_splits = children.shape[1]
-            children[children < 0] = n_splits - 1 - children[children < 0]  # leaves follow splits
-            features = np.append(numbers("split_feature"), numbers("leaf_features"))
-            check_nodes(np.arange(n_splits), children, 2 * n_splits + 1, features, self.n_features)
-            places = numbers("threshold")[numbers("decision_type").astype(int) & CATEGORICAL > 0]
-            bounds = numbers("cat_boundaries")
-            if len(places) and not (
-                0 <= places.min() <= places.max() < len(bounds) - 1
-                and (bounds[0], bounds[-1]) == (0, len(numbers("cat_threshold")))
-                and (np.diff(bounds) >= 0).all()
-            ):
-                raise ValueError("a split is by categories that are not there")
-
     def trees(self) -> list[Tree]:
-        """Return the trees, whose sum is the score."""
+        """Read the trees, whose sum is the score."""
+        texts = _texts_of_trees(self.native.model_to_string())
         # The JSON has no infinite thresholds.
-        splits = [partial(_split, _numbers(text, "threshold")) for text in self._texts()]
+        splits = [partial(_split, _numbers(text, "threshold")) for text in texts]
         return [
             read_tree(tree["tree_structure"], "leaf_value", split)
             for tree, split in zip(self.native.dump_model()["tree_info"], splits, strict=True)
         ]
 
-    def _texts(self) -> list[str]:
-        """Return the text of each tree."""
-        return self.native.model_to_string().partition("\nend of trees")[0].split("\nTree=")[1:]
+
+def _texts_of_trees(text: str) -> list[str]:
+    return text.partition("\nend of trees")[0].split("\nTree=")[1:]
+
+
+def _check_tree(text: str, width: int) -> None:
+    """Refuse a tree without the nodes, categories or features that its splits name."""
+    numbers = partial(_numbers, text)
+    children = np.stack([numbers("left_child"), numbers("right_child")])
+    n_splits = children.shape[1]
+    sizes = dict.fromkeys(BY_SPLIT, n_splits) | dict.fromkeys(BY_LEAF, n_splits + 1)
+    for name, values in re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE):
+        size = len(values.split())
+        if size != sizes.get(name, size) and (n_splits or name == "leaf_value"):
+            raise ValueError(f"a tree has {size} numbers in {name}, not {sizes[name]}")
+    if numbers("num_leaves").tolist() != [n_splits + 1]:
+        raise ValueError("a tree has not num_leaves leaves")
+    children[children < 0] = n_splits - 1 - children[children < 0]  # leaves follow splits
+    features = np.append(numbers("split_feature"), numbers("leaf_features"))
+    check_nodes(np.arange(n_splits), children, 2 * n_splits + 1, features, width)
+    places = numbers("threshold")[numbers("decision_type").astype(int) & CATEGORICAL > 0]
+    bounds = numbers("cat_boundaries")
+    if len(places) and not (
+        0 <= places.min() <= places.max() < len(bounds) - 1 == numbers("num_cat")[0]
+        and (bounds[0], bounds[-1]) == (0, len(numbers("cat_threshold")))
+        and (np.diff(bounds) >= 0).all()
+    ):
+        raise ValueError("a split is by categories that are not there")
 
 
 def _numbers(text: str, name: str) -> Vector:
-    """Return the numbers of a line of a tree; none where there is no such line."""
     line = re.search(rf"^{name}=(.*)$", text, re.MULTILINE)
     return np.array(line[1].split() if line else [], float)
 
 
 def _split(thresholds: Vector, node: dict[str, Any]) -> Split:
-    """Return the split of a node; without missing values in training, they are read as zeros."""
-    feature, missing_left = node["split_feature"], node["default_left"]
+    """Read a split; without missing values in training, they are read as zeros."""
+    feature = node["split_feature"]
+    missing_left = node["default_left"]
     sides = node["left_child"], node["right_child"]
     if any("leaf_const" in side for side in sides):
         raise ValueError(

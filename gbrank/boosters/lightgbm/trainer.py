@@ -48,7 +48,7 @@ REFUSED = "LightGBM refuses the parameters or data"
 
 @cache
 def known_names() -> frozenset[str]:
-    """Return the main names of LightGBM's parameters, as the text of a model lists them."""
+    """List the main names of LightGBM's parameters, as the text of a model does."""
     options = {"verbosity": -1}
     data = lgb.Dataset(np.arange(2.0)[:, None], np.zeros(2), params=options)
     text = lgb.Booster(options, data).model_to_string()
@@ -56,7 +56,7 @@ def known_names() -> frozenset[str]:
 
 
 def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
-    """Return LightGBM's parameters for these settings, of which none is refused."""
+    """Translate settings into LightGBM's parameters, of which none is refused."""
     defaults = _defaults(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
     user = LIGHTGBM.options.check(settings.params, defaults | workers, known_names())
@@ -80,7 +80,6 @@ def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
 
 
 def _defaults(settings: TreeSettings) -> dict[str, Any]:
-    """Return the parameters that gbrank sets, whatever the user's."""
     # LightGBM counts the documents that subsample leaves out too.
     min_data = min(round(settings.min_child_samples / settings.subsample), LARGEST_INT32)
     return {
@@ -104,7 +103,7 @@ def _defaults(settings: TreeSettings) -> dict[str, Any]:
 
 
 def network_params() -> dict[str, Any]:
-    """Return the parameters that connect LightGBM to all workers of a distributed fit."""
+    """Set the parameters that connect LightGBM to all workers of a distributed fit."""
     if n_workers() == 1:
         return {}
     with socket.socket() as free:
@@ -119,7 +118,7 @@ def network_params() -> dict[str, Any]:
 
 
 def depends_on_threads(params: dict[str, Any]) -> list[str]:
-    """Return the options with which LightGBM draws, or adds, by blocks of its threads."""
+    """List the options with which LightGBM draws, or adds, by blocks of its threads."""
     rounding = params.get("use_quantized_grad", False)  # LightGBM's default beside it
     return options_in_use(LIGHTGBM.options.by_threads, {"stochastic_rounding": rounding} | params)
 
@@ -159,7 +158,9 @@ class LightGBMTrainer:
         if state is not None:
             self._n_trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
             scores = [np.frombuffer(state[f"scores_{i}"]) for i in range(len(rows))]
-            rows = [replace(part, init_score=of) for part, of in zip(rows, scores, strict=True)]
+            rows = [
+                replace(part, init_score=start) for part, start in zip(rows, scores, strict=True)
+            ]
         with translated(REFUSED):
             params, data = _training_data(rows[0], params, schema)
             self._booster = lgb.Booster(params | network_params(), data)
@@ -187,15 +188,15 @@ class LightGBMTrainer:
         self._n_trees.append(self._booster.current_iteration())
 
     def train_scores(self) -> Vector:
-        """Return the current scores of the training rows, in input order."""
+        """Compute the current scores of the training rows, in input order."""
         return _capture(self._booster.eval_train)[0]
 
     def valid_scores(self) -> list[Vector]:
-        """Return the current scores of each validation set."""
+        """Compute the current scores of each validation set."""
         return _capture(self._booster.eval_valid)
 
     def state(self) -> State:
-        """Return the trees, and the scores, whose last bits the trees do not determine."""
+        """Serialize the trees, and the scores, whose last bits the trees do not determine."""
         scores = [self.train_scores(), *self.valid_scores()]
         return {
             "trees": np.array(self._n_trees, dtype=np.int64).tobytes(),
@@ -205,7 +206,7 @@ class LightGBMTrainer:
 
     @interrupts_held()
     def finish(self, rounds: int) -> LightGBMModel:
-        """Return the model of the first rounds."""
+        """Cut the model after some rounds."""
         if self._seeds:
             self._booster.reset_parameter(self._first_seeds)  # as the model's text records them
         text = self._booster.model_to_string(num_iteration=self._n_trees[rounds])
@@ -218,12 +219,12 @@ class LightGBMTrainer:
 
 
 def _capture(evaluate: Callable[..., object]) -> list[Vector]:
-    """Return the scores that LightGBM hands to a metric, one vector for each data set."""
+    """Collect the scores that LightGBM passes to a metric, for each data set."""
     seen: list[Vector] = []
 
     def keep(scores: Vector, _: lgb.Dataset) -> tuple[str, float, bool]:
         seen.append(np.array(scores, dtype=np.float64))
-        return "kept", 0.0, True
+        return "scores", 0.0, True
 
     evaluate(feval=keep)
     return seen
@@ -232,7 +233,7 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
 def _training_data(
     train: Documents, params: dict[str, Any], schema: Schema
 ) -> tuple[dict[str, Any], lgb.Dataset]:
-    """Return all parameters, and the data set of the training rows, with bins of a sample.
+    """Construct the data set of the training rows, with bins of a sample, and its parameters.
 
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.
     """
@@ -250,6 +251,7 @@ def _training_data(
 
 
 def _dataset(X: Features, params: dict[str, Any], schema: Schema, **options: Any) -> lgb.Dataset:
-    names, categories = safe_names(schema) or "auto", schema.categorical or "auto"
+    names = safe_names(schema) or "auto"
+    categories = schema.categorical or "auto"
     options |= {"feature_name": names, "categorical_feature": categories, "params": params}
     return lgb.Dataset(X, **options).construct()

@@ -38,7 +38,7 @@ class xgboost_obj(GradientHook):
     """
 
     def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> tuple[Vector, Vector]:
-        """Return gradient and curvature in the round of the booster that is calling.
+        """Compute gradient and curvature in the round of the booster that is calling.
 
         The data have labels and qid or group. XGBoost allows one weight per query.
         """
@@ -46,14 +46,14 @@ class xgboost_obj(GradientHook):
             return self.at_round(None, scores, data)
         round = booster.num_boosted_rounds()
         callbacks = callers("callbacks", list) or []
-        theirs = (each for each in callbacks if type(each) is xgb.callback.EarlyStopping)
-        self.warn_of_stopping(round, max((each.rounds for each in theirs), default=0))
+        theirs = (call for call in callbacks if type(call) is xgb.callback.EarlyStopping)
+        self.warn_of_stopping(round, max((call.rounds for call in theirs), default=0))
         return self.at_round(round, scores, data)
 
     def early_stopping(
         self, rounds: int, *, verbose: bool = True, **options: Any
     ) -> xgb.callback.EarlyStopping:
-        """Return a callback for `xgb.train` and `xgb.cv` that stops as `GBRanker` does.
+        """Make a callback for `xgb.train` and `xgb.cv` that stops as `GBRanker` does.
 
         As `lightgbm_fobj.early_stopping`, but by the last metric on the last set, as XGBoost does.
 
@@ -75,7 +75,7 @@ class xgboost_obj(GradientHook):
     def at_round(
         self, round: int | None, scores: ArrayLike, data: xgb.DMatrix
     ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature in a given round, for training loops of your own.
+        """Compute gradient and curvature in a round, for training loops of your own.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class xgboost_feval(MeasureHook):
     """
 
     def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> list[tuple[str, float]]:
-        """Return (name, value) for each measure."""
+        """Compute (name, value) for each measure."""
         return self.of_data(data, _parts(data), scores)
 
 
@@ -152,7 +152,8 @@ def _parts(data: xgb.DMatrix) -> Parts:
             f"data must be an xgb.DMatrix, which knows the queries, got {type(data).__name__}. "
             "XGBRanker passes arrays to its eval_metric and objective: call xgb.train."
         )
-    pointers, weight = data.get_uint_info("group_ptr"), data.get_weight()
+    pointers = data.get_uint_info("group_ptr")
+    weight = data.get_weight()
     if len(pointers) == 0:
         raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")
     sizes = np.diff(pointers.astype(np.int64))

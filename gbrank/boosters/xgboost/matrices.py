@@ -22,7 +22,7 @@ NOT_HELD = "X must be what XGBoost can hold"
 def as_matrix(
     X: Features, n_jobs: int, init_score: Vector | None = None, **columns: Any
 ) -> xgb.DMatrix:
-    """Return features with any initial scores; only training needs to know the columns."""
+    """Convert features and initial scores; only training needs to know the columns."""
     check_threads(n_jobs)
     margin = _margin(init_score)
     if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
@@ -33,10 +33,12 @@ def as_matrix(
 
 
 def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
-    """Return data in bins that, unlike XGBoost's own, do not depend on the order of rows."""
+    """Bin data in a way that, unlike XGBoost's own, does not depend on the order of rows."""
     types = ["c" if place in schema.categorical else "q" for place in range(schema.n_features)]
     columns = {"feature_names": safe_names(schema), "feature_types": types}
-    user, n_jobs, margin = settings.params, settings.n_jobs, _margin(rows.init_score)
+    user = settings.params
+    n_jobs = settings.n_jobs
+    margin = _margin(rows.init_score)
     if user.get("tree_method", "hist") != "hist":
         return as_matrix(rows.X, n_jobs, margin, **columns)
     options = {"nthread": n_jobs, "enable_categorical": True, "max_bin": user.get("max_bin")}
@@ -48,7 +50,7 @@ def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> 
 
 
 def _sample(X: Features) -> Features:
-    """Return the rows whose bins are those of all, the largest numbers among them."""
+    """Take rows whose bins are those of all, the largest numbers among them."""
     sample = bin_sample(X)
     if sample.shape[0] == X.shape[0]:
         return sample
@@ -63,7 +65,8 @@ class _Blocks(xgb.DataIter):
 
     def __init__(self, X: Features, columns: dict[str, Any]) -> None:
         super().__init__()
-        self._X, self._columns = X, columns
+        self._X = X
+        self._columns = columns
         self.reset()
 
     def reset(self) -> None:
@@ -82,12 +85,14 @@ class SparseScores:
 
     def __init__(self, rows: Documents) -> None:
         margin = _margin(rows.init_score)
-        self._X, self._n_rounds = rows.X, 0
+        self._X = rows.X
+        self._n_rounds = 0
         self._scores = np.full(len(rows.y), 0.0 if margin is None else margin, np.float32)
 
     def by(self, booster: xgb.Booster) -> Vector:
-        """Return the scores by all trees of a booster."""
-        rounds, row = (self._n_rounds, booster.num_boosted_rounds()), 0
+        """Add the scores of a booster's new trees."""
+        rounds = (self._n_rounds, booster.num_boosted_rounds())
+        row = 0
         for block in dense_blocks(self._X):
             part = self._scores[row : row + len(block)]
             part[:] = booster.inplace_predict(
@@ -103,7 +108,7 @@ class SparseScores:
 
 
 def _margin(init_score: Vector | None) -> Vector | None:
-    """Return initial scores, refusing those that single precision cannot tell apart."""
+    """Check initial scores: single precision must tell them apart."""
     if init_score is None:
         return None
     step = np.spacing(np.float32(np.abs(init_score).max()))

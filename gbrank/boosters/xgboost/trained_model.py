@@ -39,7 +39,7 @@ class XGBoostModel:
 
     @classmethod
     def recognise(cls, model: object) -> "XGBoostModel | None":
-        """Return the model that a booster or a fitted XGBModel is, up to its best iteration."""
+        """Wrap a booster or a fitted XGBModel, up to its best iteration; None for anything else."""
         if isinstance(model, xgb.XGBModel) and model.__sklearn_is_fitted__():
             if not np.isnan(model.missing):
                 return None  # how it reads X is not known to its booster
@@ -54,7 +54,7 @@ class XGBoostModel:
         return cls(model)
 
     def dump(self) -> bytes:
-        """Return the model in XGBoost's JSON format."""
+        """Serialize the model in XGBoost's JSON format."""
         return bytes(self.native.save_raw("json"))
 
     @cached_property
@@ -64,9 +64,10 @@ class XGBoostModel:
         return bool(device == "cpu")
 
     def predict(self, X: Features, n_jobs: int, n_trees: int | None = None) -> Vector:
-        """Return the score of each row, by the first trees or by all."""
+        """Score each row, by the first trees or by all."""
         check_threads(n_jobs)
-        rounds, scores = (0, n_trees or 0), []
+        rounds = (0, n_trees or 0)
+        scores = []
         for block in dense_blocks(X):
             with np.errstate(over="ignore"):
                 single = block.astype(np.float32, order="C", copy=False)
@@ -81,25 +82,25 @@ class XGBoostModel:
         return np.concatenate(scores, dtype=np.float64)
 
     def _by_matrices(self, X: Features, n_jobs: int, **options: Any) -> Any:
-        """Return what XGBoost predicts, some rows of a sparse matrix at a time."""
-        blocks = (as_matrix(each, n_jobs) for each in dense_blocks(X))
+        """Predict some rows of a sparse matrix at a time."""
+        blocks = (as_matrix(block, n_jobs) for block in dense_blocks(X))
         options["validate_features"] = False
-        return np.concatenate([self.native.predict(each, **options) for each in blocks])
+        return np.concatenate([self.native.predict(block, **options) for block in blocks])
 
     def refit(self, X: Features, n_jobs: int, change: Refit) -> "XGBoostModel":
-        """Return the same trees with other leaf values, which depend on the leaves of rows."""
+        """Copy the trees with other leaf values, which depend on the leaves of rows."""
         content = json.loads(self.dump())
         leaves = self._by_matrices(X, n_jobs, pred_leaf=True)
         leaves = leaves.reshape(X.shape[0], -1).T.astype(np.int64)
         trees, _ = trees_and_weights(content)
         values = [np.array(tree["split_conditions"]) for tree in trees]
-        for tree, each in zip(trees, change(leaves, values), strict=True):
-            tree["split_conditions"] = each.tolist()
+        for tree, new in zip(trees, change(leaves, values), strict=True):
+            tree["split_conditions"] = new.tolist()
         return XGBoostModel.load(json.dumps(content).encode())
 
     @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
-        """Return the untransformed score of each row of a table that XGBoost reads itself."""
+        """Score each row, untransformed, of a table that XGBoost reads itself."""
         threads = usable_threads(None)
         check_threads(threads)
         with error_context("X must be as the pretrained booster takes it: "):
@@ -112,12 +113,12 @@ class XGBoostModel:
         return np.asarray(scores, dtype=np.float64)
 
     def contributions(self, X: Features, n_jobs: int) -> Matrix:
-        """Return what each feature adds to each row's score, and the mean score last."""
+        """Split each row's score by features; the mean score is last."""
         shares = self._by_matrices(X, n_jobs, pred_contribs=True)
         return np.asarray(shares, dtype=np.float64)
 
     def importances(self, kind: str = "gain") -> Vector:
-        """Return each feature's total gain, or its number of splits."""
+        """Total each feature's gain, or count its splits."""
         kinds = {"gain": "total_gain", "split": "weight"}
         worth = self.native.get_score(importance_type=kinds[kind])
         names = self.native.feature_names or [f"f{place}" for place in range(self.n_features)]
@@ -135,22 +136,23 @@ class XGBoostModel:
         return None if names is None else list(names)
 
     def check_links(self) -> None:
-        """Refuse trees that have not the nodes or features that their splits name."""
+        """Refuse trees without the nodes or features that their splits name."""
         for tree in trees_and_weights(json.loads(self.dump()))[0]:
             children = np.array([tree["left_children"], tree["right_children"]])
             (splits,) = np.nonzero(children[0] != -1)
-            n_nodes, features = children.shape[1], np.array(tree["split_indices"])[splits]
+            n_nodes = children.shape[1]
+            features = np.array(tree["split_indices"])[splits]
             check_nodes(splits, children[:, splits], n_nodes, features, self.n_features)
 
     def trees(self) -> list[Tree]:
-        """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""
+        """Read the trees, whose sum is the score where the base score is 0, as in gbrank."""
         trees, weights = trees_and_weights(json.loads(self.dump()))
         pairs = zip(trees, weights or [1.0] * len(trees), strict=True)
         return [_tree(tree, weight) for tree, weight in pairs]
 
 
 def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:
-    """Return the trees in a file of XGBoost, none of "gblinear", and their weights in DART.
+    """Read the trees in a file, none of "gblinear", and their weights in DART.
 
     They are in the model since XGBoost 3.4, and beside the one of "gbtree" before.
     """
@@ -160,7 +162,6 @@ def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] |
 
 
 def _tree(tree: dict[str, Any], weight: float) -> Tree:
-    """Return a tree of a file."""
     columns = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
     go_right = {
         node: tuple(tree["categories"][start : start + size])
@@ -171,8 +172,10 @@ def _tree(tree: dict[str, Any], weight: float) -> Tree:
         condition = np.float32(tree["split_conditions"][node])
         if tree["left_children"][node] == -1:
             return Leaf(weight * float(condition))
-        left, right = below(tree["left_children"][node]), below(tree["right_children"][node])
-        feature, missing_left = int(tree["split_indices"][node]), bool(tree["default_left"][node])
+        left = below(tree["left_children"][node])
+        right = below(tree["right_children"][node])
+        feature = int(tree["split_indices"][node])
+        missing_left = bool(tree["default_left"][node])
         if node in go_right:
             return Membership(feature, not missing_left, right, left, go_right[node])
         return Threshold(feature, missing_left, left, right, _last_before(condition))
@@ -181,7 +184,7 @@ def _tree(tree: dict[str, Any], weight: float) -> Tree:
 
 
 def _last_before(threshold: np.float32) -> float:
-    """Return the largest double that is below the threshold when rounded to single precision."""
+    """Find the largest double that is below the threshold when rounded to single precision."""
     if np.isinf(threshold):
         return float(threshold)
     below = np.nextafter(threshold, np.float32(-np.inf))

@@ -36,7 +36,7 @@ LARGEST_POWER = 100
 
 
 def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
-    """Return XGBoost's parameters, of which none is refused by a booster of placeholder data."""
+    """Translate settings into XGBoost's parameters, checked by a booster of placeholder data."""
     check_threads(settings.n_jobs)
     kind = settings.params.get("booster") or "gbtree"
     check_choice(kind, "booster in booster_params", ["gbtree", "dart"])  # which grow trees
@@ -100,7 +100,8 @@ class XGBoostTrainer:
         device = settings.params.get("device") or "cpu"
         if not used.startswith(device.replace("gpu", "cuda")):  # XGBoost itself would warn of it
             warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on {used!r}.")
-        self._rate, self._power = settings.learning_rate, 0
+        self._rate = settings.learning_rate
+        self._power = 0
         self._fixed_scale = dart or not params.keys().isdisjoint(OF_GRADIENTS)
 
     def step(self, derivatives: GradientFunction) -> None:
@@ -128,20 +129,20 @@ class XGBoostTrainer:
             self._booster.update(self._train, self._booster.num_boosted_rounds(), obj)
 
     def train_scores(self) -> Vector:
-        """Return the current scores of the training rows, in input order."""
+        """Compute the current scores of the training rows, in input order."""
         return _scores(self._train, self._booster)
 
     def valid_scores(self) -> list[Vector]:
-        """Return the current scores of each validation set."""
+        """Compute the current scores of each validation set."""
         return [scores_by(self._booster) for scores_by in self._valid]
 
     def state(self) -> State:
-        """Return the trees, from which XGBoost computes the same scores again."""
+        """Serialize the trees, from which XGBoost computes the same scores again."""
         return {"model": XGBoostModel(self._booster).dump()}
 
     @interrupts_held()
     def finish(self, rounds: int) -> XGBoostModel:
-        """Return the model of the first rounds."""
+        """Cut the model after some rounds."""
         return XGBoostModel(self._booster[:rounds])
 
     @interrupts_held()
