@@ -10,10 +10,9 @@ A *measure* takes part by functions of a `Ranking`, each declared on its class w
 ================ ==================================================================================
 value            ``value(ranking) -> float``: the measure, averaged over tied documents
 swaps            a `Swaps`: by how much the measure changes when two documents swap ranks
-by_rank          ``by_rank(ranking, ranks, beta, direct, slopes) -> float``: the measure of real
-                 ranks, its derivatives by them written to `slopes`; β is the steepness, per rank,
-                 of what is logistic in ranks; `direct` is a factor on the sizes up to which pairs
-                 are summed one by one (1; 0 for never, infinity for always)
+by_rank          ``by_rank(ranking, ranks, beta, slopes) -> float``: the measure of real ranks, its
+                 derivatives by them written to `slopes`; β is the steepness, per rank, of what is
+                 logistic in ranks
 by_position      ``by_position(ranking, gains, slopes) -> float``: the measure of the mean gain at
                  each position, its derivatives by these means written to `slopes`
 ================ ==================================================================================
@@ -163,8 +162,7 @@ class Swaps(NamedTuple):
     `top` limits pairs to those with a document among the first `top` positions; of a tied block
     that reaches over it, some orders have it there. A measure gives one of: `separable` for all
     pairs; `separable` for pairs of different scores, and `row` for those of equal scores; or `row`
-    for all, and `grades` if its gains are 0, 1, ... without gaps and the delta between any two of
-    these is separable.
+    for all.
 
     Parameters
     ----------
@@ -175,14 +173,11 @@ class Swaps(NamedTuple):
         finds what `separable` or `prepare` left in the measure's work arrays.
     prepare : function
         ``prepare(ranking, top)`` is called once before `row`; by default it does nothing.
-    grades : function, optional
-        ``grades(ranking, low, high, delta)`` fills the delta of documents of these two gains.
     """
 
     separable: Function | None = None
     row: Function | None = None
     prepare: Function = prepare_nothing
-    grades: Function | None = None
 
 
 class MeasureFunctions(NamedTuple):
@@ -197,7 +192,6 @@ class MeasureFunctions(NamedTuple):
     separable: Any = None
     row: Any = None
     prepare: Any = None
-    grades: Any = None
 
 
 _ranking = tuple_type(Ranking, VECTOR, POSITIONS, POSITIONS, VECTOR, REAL, REAL, VECTOR, MATRIX)
@@ -206,12 +200,11 @@ _delta = tuple_type(SeparableDelta, VECTOR, VECTOR, VECTOR, VECTOR)
 # The types of `MeasureFunctions`.
 SIGNATURES = MeasureFunctions(
     value=REAL(_ranking),
-    by_rank=REAL(_ranking, VECTOR, REAL, REAL, VECTOR),
+    by_rank=REAL(_ranking, VECTOR, REAL, VECTOR),
     by_position=REAL(_ranking, VECTOR, VECTOR),
     separable=types.void(_ranking, INTEGER, _delta),
     row=types.void(_ranking, INTEGER, INTEGER, INTEGER, VECTOR),
     prepare=types.void(_ranking, INTEGER),
-    grades=types.void(_ranking, INTEGER, INTEGER, _delta),
 )
 
 
@@ -251,6 +244,8 @@ class Program:
         What runs in place of `kernel`, with the same arrays, for some queries, such as long lists.
     others : ndarray of bool, shape (n_queries,)
         Which queries these are; by default none. A kernel without queries is not compiled.
+    others_for_values : bool
+        Whether `other_kernel` computes values too; if not, `kernel` does for all queries.
     """
 
     kernel: Function
@@ -267,6 +262,7 @@ class Program:
     seed: int = 0
     other_kernel: Function | None = None
     others: Mask | Literal[False] = False
+    others_for_values: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", _as_declared(self.parameters))

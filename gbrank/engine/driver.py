@@ -21,7 +21,7 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
 from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.common.values import Matrix, Positions, Vector
+from gbrank.common.values import Mask, Matrix, Positions, Vector
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
@@ -115,10 +115,18 @@ class Runner:
         return min(usable_threads(self.n_jobs), 1 + int(self._cost.sum() / PAIRS_PER_THREAD))
 
     @cached_property
-    def _shares(self) -> list[Share]:
-        """The shares of all kernels, one for each thread, of about equal work."""
-        shares, program = [], self.program
-        others = np.broadcast_to(program.others, self.queries.n_queries)
+    def _gradient_shares(self) -> list[Share]:
+        return self._shares(self.program.others)
+
+    @cached_property
+    def _value_shares(self) -> list[Share]:
+        return self._gradient_shares if self.program.others_for_values else self._shares(False)
+
+    def _shares(self, others: Mask | bool) -> list[Share]:
+        """Return the shares of all kernels, one for each thread, of about equal work."""
+        program = self.program
+        others = np.broadcast_to(others, self.queries.n_queries)
+        shares = []
         for kernel, picked in ((program.kernel, ~others), (program.other_kernel, others)):
             queries = np.flatnonzero(picked)
             if queries.size == 0:
@@ -165,7 +173,9 @@ class Runner:
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
         program = self.program
-        shares, functions = self._shares, self._functions  # compiled before threads ask for them
+        # Compiled before threads ask for them.
+        shares = self._value_shares if outputs.values.size > 0 else self._gradient_shares
+        functions = self._functions
         documents = self._documents._replace(
             scores=scores,
             sigma=float(sigma),

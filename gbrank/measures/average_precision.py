@@ -1,7 +1,6 @@
 """Average precision."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,23 +13,7 @@ from gbrank.measures.measure import TruncatedRelevance
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import reduce_queries
 from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
-from gbrank.numerics.logistic import truncation
-from gbrank.numerics.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
 from gbrank.numerics.vectors import sum_of
-
-# Up to this many pairs of relevant documents per document of a list, ApproxRank goes pair by pair.
-# Measured break-even points are 20 (a tenth relevant) to 40 (three quarters).
-DIRECT_PAIRS = 25
-
-
-class APWork(NamedTuple):
-    """The work arrays of `ap_by_rank`, pair by pair and by sweeps."""
-
-    real_ranks: RealRanksWork
-    counts: Vector
-    count_slopes: Vector
-    shares: Vector
-    from_last: Vector
 
 
 def ap_value(ranking: Ranking) -> float:
@@ -136,38 +119,13 @@ def precision_here(gain: float, rank: float, c: float) -> tuple[float, float, fl
     return share * c, -share * c / rank, share
 
 
-def ap_by_rank(
-    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
-) -> float:
+def ap_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> float:
     """Write Σ over relevant i of T(r̂_i)/r̂_i (1 + Σ_j σ(β(r̂_i − r̂_j))), j relevant, and its slopes.
 
     Qin, Liu & Li 2010, section 4.3 and appendix B.2.
     """
-    gains, first, scale, m = ranking.gains, ranking.first, ranking.scale, ranking.gains.size
-    work = unpack(ranking.memory, APWork)
-    relevant = sum_of(gains)
-    if 0.5 * relevant * relevant <= direct * DIRECT_PAIRS * m:
-        return measure_of_real_ranks(
-            relevant_above, precision_here, ranking, ranks, beta, work.real_ranks, slopes
-        )
-    counts, count_slopes, shares = work.counts, work.count_slopes, work.shares
-    from_last = slice_of(work.from_last, 0, m)
-    for i in range(m):
-        from_last[i] = -ranks[i]
-        counts[i] = 1.0
-        count_slopes[i] = slopes[i] = 0.0
-        shares[i] = gains[i] * truncation(ranks[i], ranking.cut, beta)[0] / ranks[i]
-    add_sums(from_last, 1 / beta, first, gains, LOGISTIC, counts)
-    add_sums(from_last, 1 / beta, first, gains, LOGISTIC_SLOPE, count_slopes)
-    add_sums(from_last, 1 / beta, first, shares, LOGISTIC_SLOPE, slopes)
-    total = 0.0
-    for i in range(m):
-        kept_slope = truncation(ranks[i], ranking.cut, beta)[1]
-        total += shares[i] * counts[i]
-        slope = shares[i] * (beta * count_slopes[i] - counts[i] / ranks[i])
-        slope += gains[i] * (kept_slope * counts[i] / ranks[i] - beta * slopes[i])
-        slopes[i] = scale * slope
-    return scale * total
+    work = unpack(ranking.memory, RealRanksWork)
+    return measure_of_real_ranks(relevant_above, precision_here, ranking, ranks, beta, work, slopes)
 
 
 def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
@@ -222,7 +180,7 @@ class AP(TruncatedRelevance):
     by_position = ap_by_position
     form = "paired"
     bounded_by = "shares"
-    work = APWork
+    work = RealRanksWork
     discount = "reciprocal"
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:

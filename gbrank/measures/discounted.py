@@ -78,9 +78,7 @@ def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         start = end
 
 
-def discounted_by_rank(
-    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
-) -> float:
+def discounted_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> float:
     """Write Σ G D(r̂) T(r̂), T the smooth truncation at k, and its slope by each rank."""
     gains, scale, cut = ranking.gains, ranking.scale, ranking.cut
     discount = unpack(ranking.constants, DiscountFormula)

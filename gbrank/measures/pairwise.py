@@ -8,17 +8,12 @@ import numpy as np
 from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Derivatives, Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.numba_internals import slice_of, unpack
+from gbrank.engine.contract import Ranking, Swaps, Terms
+from gbrank.engine.numba_internals import unpack
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import grades, inverse, reduce_queries
 from gbrank.numerics.logistic import logistic_slope
-from gbrank.numerics.sweeps import PAIR_CHANCES, PairWeights, SweepWork, sweep_pairs
-
-# Up to this many documents, ApproxRank's pairs are summed one by one. Measured break-even points
-# are 130 (five grades) to 350 (a tenth relevant).
-LONGEST_DIRECT = 200
 
 
 class PairwiseConstants(NamedTuple):
@@ -32,10 +27,6 @@ class PairwiseWork(NamedTuple):
     """The work arrays of the functions."""
 
     counts: Vector
-    from_last: Vector
-    chances: Vector
-    delta: SeparableDelta
-    sweep: SweepWork
 
 
 @inline
@@ -97,30 +88,6 @@ def pairwise_value(ranking: Ranking) -> float:
     return correct * ranking.scale + constants.offset
 
 
-def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta) -> None:
-    """Fill the parts of the deltas of documents of two grades.
-
-    A document between the two flips one pair if it has either grade, two if a grade between. On
-    average, half of a tied block is above a document of it, a third of the rest between two.
-    """
-    gains, last, scale = ranking.gains, ranking.last, ranking.scale
-    above = 0.0
-    start = 0
-    while start < gains.size:
-        end = last[start]
-        within = 0.0
-        for p in range(start, end):
-            if low <= gains[p] <= high:
-                within += 1.0 if gains[p] in (low, high) else 2.0
-        for p in range(start, end):
-            delta.lower[p] = scale * (above + 0.5 * within)
-            delta.upper[p] = -delta.lower[p]
-            delta.share[p] = 1.0
-            delta.inside[p] = scale * (1.0 + (within - 2.0) / 3.0)
-        above += within
-        start = end
-
-
 def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i.
 
@@ -164,29 +131,12 @@ def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> 
         start = end
 
 
-def pairwise_by_rank(
-    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
-) -> float:
+def pairwise_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> float:
     """Return Σ over pairs of different label of σ(β(r̂_worse − r̂_better)) and write its slopes."""
-    gains, first, scale = ranking.gains, ranking.first, ranking.scale
-    m = gains.size
+    gains, scale, m = ranking.gains, ranking.scale, ranking.gains.size
     total = 0.0
     slopes[:m] = 0.0
-    swept = m > direct * LONGEST_DIRECT
-    if swept:
-        work = unpack(ranking.memory, PairwiseWork)
-        for a in range(m):
-            work.from_last[a] = -ranks[a]
-            work.chances[a] = 0.0
-        sweep_pairs(
-            slice_of(work.from_last, 0, m), 1 / beta, first, gains,
-            PairWeights(unit=True, separable=False), work.delta, PAIR_CHANCES, work.sweep,
-            Derivatives(slice_of(slopes, 0, m), slice_of(work.chances, 0, m)),
-        )  # fmt: skip
-        for a in range(m):
-            total += 0.5 * work.chances[a]  # each pair counts for both documents
-            slopes[a] *= scale * beta
-    for a in range(0 if swept else m):
+    for a in range(m):
         for b in range(a):
             if gains[a] != gains[b]:
                 better, worse = (a, b) if gains[a] > gains[b] else (b, a)
@@ -224,7 +174,7 @@ class PairwiseCorrect(Measure):
     name = "pairwise"
     aliases = ("auc",)
     value = pairwise_value
-    swaps = Swaps(row=pairwise_row, grades=swaps_of_grades)
+    swaps = Swaps(row=pairwise_row)
     by_rank = pairwise_by_rank
     work = PairwiseWork
     span: ClassVar[tuple[float, float]] = (1.0, 0.0)

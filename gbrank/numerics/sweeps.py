@@ -42,29 +42,24 @@ def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
 
 
 # Functions of u, with p = 1/(1 + u): first the coefficients of powers of u, exact at u = 0 and to
-# rounding at u = 1; then those of 1, 1 − p, p (1 − p), p (1 − p)² and −log p themselves.
-_ONE, _WRONG, _SLOPE, _STEEP, _LOSS = np.hstack(
+# rounding at u = 1; then those of 1, 1 − p, p (1 − p) and p (1 − p)² themselves.
+_ONE, _WRONG, _SLOPE, _STEEP = np.hstack(
     [
         [
             np.eye(TERMS)[0],
             _polynomial(lambda u: 1 / (1 + u)),
             _polynomial(lambda u: (1 + u) ** -2),
             _polynomial(lambda u: (1 + u) ** -3, zeros=2),
-            _polynomial(lambda u: np.log1p(u + 1e-300) / (u + 1e-300)),
         ],
-        np.eye(5),
+        np.eye(4),
     ]
 )
 _RIGHT = _ONE - _WRONG
 
-# What a document below, and one above, adds to a document's soft rank; and the slope of that.
+# What a document below, and one above, adds to a document's soft rank.
 LOGISTIC = np.stack([_WRONG, _RIGHT])
-LOGISTIC_SLOPE = np.stack([_SLOPE, _SLOPE])
-# Gradient and curvature of a pair of weight 1, each in the right order, then in the wrong one; for
-# `PAIR_CHANCES` the slope of its chance to be in the right order, and the chance itself.
+# Gradient and curvature of a pair of weight 1, each in the right order, then in the wrong one.
 PAIR_GRADIENTS = np.stack([_WRONG, _RIGHT, _SLOPE, _SLOPE])
-PAIR_CHANCES = np.stack([_SLOPE, _SLOPE, _RIGHT, _WRONG])
-PAIR_LOSSES = np.stack([_LOSS, _LOSS, 0 * _LOSS, 0 * _LOSS])
 RANK_GRADIENTS = np.stack([_SLOPE, _SLOPE, _SLOPE - _STEEP, _STEEP])
 
 
@@ -145,15 +140,12 @@ class Pairs(NamedTuple):
 def sweep_pairs(
     s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
     delta: SeparableDelta, terms: Matrix, work: SweepWork, out: Derivatives,
-) -> float:  # fmt: skip
+) -> None:  # fmt: skip
     """Add the gradients and curvatures of all pairs of different x, in units of σ.
 
     A pair adds to the gradient of its document of smaller x, and takes as much from that of the
     other one. Gradient and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs
     in the right order (0 and 2) and in the wrong order (1 and 3).
-
-    Where there is no gradient, return the sum of the losses, plus the weighted gaps of pairs in
-    wrong order.
     """
     m = s.size
     pairs = borrow(Pairs(s, sigma, first, x, weights, delta, terms, out))
@@ -165,18 +157,16 @@ def sweep_pairs(
         anchor = work.anchors[p - 1] if p > 0 else s[0]
         work.anchors[p] = s[p] if (anchor - s[p]) / sigma > FARTHEST else anchor
         factors[p] = np.exp((s[p] - work.anchors[p]) / sigma)
-    total = 0.0
     for begin, middle, end in parts_of(ordered, SMALL):
         documents = slice_of(members, begin, end)
         if end - begin <= SMALL:
-            total += _sum_small(documents, pairs)
+            _add_small(documents, pairs)
             continue
         cut = ordered[middle]
         centre = 0.5 * ordered[middle - 1] + 0.5 * cut
-        for above in range(2 if out.gradient.size > 0 else 1):
-            total += _sweep(Side(above > 0, cut, centre), documents, pairs, work)
+        for above in range(2):
+            _sweep(Side(above > 0, cut, centre), documents, pairs, work)
         partition(documents, x, cut, spare)
-    return total
 
 
 class SmallPart(NamedTuple):
@@ -204,7 +194,7 @@ SMALL_ROWS = n_vectors(SmallPart)
 
 
 @inline
-def _sum_small(members: Positions, pairs: Pairs) -> float:
+def _add_small(members: Positions, pairs: Pairs) -> None:
     """Add the pairs of a few documents, pair by pair."""
     size = members.size
     rows = np.empty((SMALL_ROWS, SMALL))
@@ -219,23 +209,14 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
         small.curvatures[t] = 0.0
     scores = slice_of(small.scores, 0, size)
     shared = logistic_pairs(scores, pairs.sigma, small.up, small.down)
-    total = 0.0
     for i in range(size - 1):
         scale = scale_of_row(i, i + 1, size, shared)
         _weigh_row(i, members[i], size, scale, pairs, small)
-        if pairs.out.gradient.size > 0:
-            _add_row_gradients(i, size, small)
-            continue
-        for j in range(np.uintp(i + 1), np.uintp(size)):
-            gap = (small.scores[i] - small.scores[j]) / pairs.sigma
-            loss = small.gradient[j] + pairs.terms[0, TERMS + 4] * np.log1p(small.powers[j])
-            total += small.weight[j] * (loss if small.rights[j] > 0 else loss + gap)
-    if pairs.out.gradient.size > 0:
-        for t in range(size):
-            pairs.out.gradient[members[t]] += small.gradients[t]
-            pairs.out.curvature[members[t]] += small.curvatures[t]
+        _add_row_gradients(i, size, small)
+    for t in range(size):
+        pairs.out.gradient[members[t]] += small.gradients[t]
+        pairs.out.curvature[members[t]] += small.curvatures[t]
     rows[0, 0] = 0.0  # what is borrowed from lives until here
-    return total
 
 
 @inline
@@ -284,7 +265,7 @@ def _add_row_gradients(i: int, size: int, small: SmallPart) -> None:
 
 @inline
 def _at(terms: Matrix, row: int, u: float) -> float:
-    """Evaluate a row of `terms` at u, without its multiple of −log p."""
+    """Evaluate a row of `terms` at u."""
     p = 1.0 / (1.0 + u)
     wrong = u * p
     slope = wrong * p
@@ -308,31 +289,29 @@ class Passed(NamedTuple):
 
     With d = |x − centre| a weight |x_i − x_j| is d_i + d_j, so that each half has a row for the
     factors of documents and one for factors times d; if pairs are separable, two of both, as
-    documents have two factors. `reaches` has the logarithms of powers, for losses; the last two
-    count the documents of a tied block, by halves.
+    documents have two factors. The last two count the documents of a tied block, by halves.
     """
 
     sums: Matrix
-    reaches: Vector
     powers: Vector
     tied_count: Vector
     tied_reach: Vector
 
 
 @inline
-def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> float:
+def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> None:
     """Add to each document its pairs on one side; those in a tied block are with those below."""
     size, above, first = members.size, side.above, pairs.first
     streams = 4 if pairs.weights.separable else 2
-    sums, rows = np.zeros((2 * streams, TERMS)), np.zeros((4, TERMS))
-    passed = borrow(Passed(sums, rows[0], rows[1], rows[2], rows[3]))
-    total = 0.0
+    sums, rows = np.zeros((2 * streams, TERMS)), np.zeros((3, TERMS))
+    passed = borrow(Passed(sums, rows[0], rows[1], rows[2]))
     anchor = work.anchors[_member(0, above, members)]
     start = 0
     while start < size:
         head = _member(start, above, members)
         if work.anchors[head] != anchor:
-            _move_anchor(abs(anchor - work.anchors[head]) / pairs.sigma, pairs, passed)
+            gap = abs(anchor - work.anchors[head]) / pairs.sigma
+            _fade(np.exp(-gap), passed.sums, passed.powers)  # all relative to the next anchor
             anchor = work.anchors[head]
         end = start + 1
         while end < size and first[_member(end, above, members)] == first[head]:
@@ -344,33 +323,18 @@ def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> flo
         inverse = 1.0 / factor
         fill_powers(factor if above else inverse, passed.powers)
         for t in range(start, end):
-            p = _member(t, above, members)
-            if pairs.out.gradient.size > 0:
-                _add_gradients(p, tied, side, pairs, passed)
-            else:
-                total = _add_losses(p, tied, side, pairs, work.factors, passed, total)
+            _add_gradients(_member(t, above, members), tied, side, pairs, passed)
         fill_powers(inverse if above else factor, passed.powers)
         for t in range(start, end):
-            _pass(_member(t, above, members), side, pairs, work.factors, passed)
+            _pass(_member(t, above, members), side, pairs, passed)
         start = end
     sums[0, 0] = rows[0, 0] = 0.0  # what is borrowed from lives until here
-    return total
 
 
 @inline
 def _member(t: int, above: bool, members: Positions) -> int:
     """Return the t-th document of a sweep: from the best down, or from the worst up."""
     return members[t if above else members.size - 1 - t]
-
-
-@inline
-def _move_anchor(gap: float, pairs: Pairs, passed: Passed) -> None:
-    """Make all sums relative to an anchor that is farther by `gap`."""
-    _fade(np.exp(-gap), passed.sums, passed.powers)
-    if pairs.out.gradient.size == 0:
-        for c in range(passed.sums.shape[0]):
-            if passed.sums[c, 0] != 0:
-                passed.reaches[c] += gap * passed.sums[c, 0]
 
 
 @inline
@@ -408,27 +372,6 @@ def _add_gradients(p: int, tied: bool, side: Side, pairs: Pairs, passed: Passed)
 
 
 @inline
-def _add_losses(
-    p: int, tied: bool, side: Side, pairs: Pairs, factors: Vector, passed: Passed, total: float
-) -> float:
-    """Return `total` and the losses of a document's pairs with those passed, and those tied."""
-    better = np.uintp(pairs.x[p] >= side.cut)
-    loss = _sums_of_passed(p, better, side, pairs, passed)[0]
-    if tied:  # both documents of the pair count it
-        loss += 0.5 * _weight_of_tied(p, better, side, pairs, passed) * _at_one(pairs.terms, 0)
-    total += loss
-    if better == side.above:  # in wrong order, so that gaps count, too
-        d, row = _distance(p, side, pairs), _first_row(np.uintp(1) - better, pairs)
-        a, b = _factors(p, not side.above, pairs)
-        gap = np.log(factors[p])
-        for c in range(0, 4 if pairs.weights.separable else 2, 2):
-            factor = a if c == 0 else b
-            total += factor * gap * (d * passed.sums[row + c, 0] + passed.sums[row + c + 1, 0])
-            total += factor * (d * passed.reaches[row + c] + passed.reaches[row + c + 1])
-    return total
-
-
-@inline
 def _weight_of_tied(p: int, better: int, side: Side, pairs: Pairs, passed: Passed) -> float:
     """Return the weight of all pairs of a document with the other half of its tied block."""
     other = 0 if better else 1
@@ -440,7 +383,7 @@ def _weight_of_tied(p: int, better: int, side: Side, pairs: Pairs, passed: Passe
 def _sums_of_passed(
     p: int, better: int, side: Side, pairs: Pairs, passed: Passed
 ) -> tuple[float, float]:
-    """Return gradient (or loss) and curvature of a document's pairs with those passed."""
+    """Return gradient and curvature of a document's pairs with those passed."""
     wrong = better if side.above else np.uintp(1) - better
     d = _distance(p, side, pairs)
     of_gradient, of_curvature = pairs.terms[wrong], pairs.terms[np.uintp(2) + wrong]
@@ -481,7 +424,7 @@ def _factors(p: int, as_upper: bool, pairs: Pairs) -> tuple[float, float]:
 
 
 @inline
-def _pass(p: int, side: Side, pairs: Pairs, factors: Vector, passed: Passed) -> None:
+def _pass(p: int, side: Side, pairs: Pairs, passed: Passed) -> None:
     """Add a document to the sums over its half."""
     d = _distance(p, side, pairs)
     a, b = _factors(p, side.above, pairs)
@@ -495,10 +438,6 @@ def _pass(p: int, side: Side, pairs: Pairs, factors: Vector, passed: Passed) -> 
         for n in range(np.uintp(TERMS)):
             one[n] += factor * powers[n]
             two[n] += factor * d * powers[n]
-        if pairs.out.gradient.size == 0:
-            gap = np.log(factors[p])
-            passed.reaches[row] -= factor * gap
-            passed.reaches[row + np.uintp(1)] -= factor * d * gap
 
 
 @inline

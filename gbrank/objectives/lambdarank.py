@@ -2,7 +2,7 @@
 
 For a pair in which i is more relevant than j the loss is w log(1 + exp(−(s_i − s_j)/σ)), where w
 is 1 or comes from a measure. Short lists are summed pair by pair, longer ones by sweeps if the
-weights allow it.
+weights allow it, except where losses are wanted.
 """
 
 from dataclasses import dataclass, replace
@@ -24,10 +24,9 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.numba_internals import head_of
 from gbrank.numerics.logistic import add_row, logistic_pairs
-from gbrank.numerics.sweeps import PAIR_GRADIENTS, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
-from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
+from gbrank.numerics.sweeps import PAIR_GRADIENTS, PairWeights, SweepWork, sweep_pairs
+from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
@@ -36,10 +35,6 @@ from gbrank.objectives.objective_registry import register_objective
 # there are: with a continuous label, break-even is at 1,700.
 LONGEST_DIRECT, LONGEST_DIVIDED = 750, 1700
 FEW_LABELS = 32
-# Deltas that are separable between any two grades are swept if there are up to FEW_GRADES; one by
-# one they cost more than other deltas: break-even is at 130 documents.
-FEW_GRADES = 8
-LONGEST_BY_GRADES = 130
 
 
 class PairParameters(NamedTuple):
@@ -49,8 +44,8 @@ class PairParameters(NamedTuple):
     ----------
     top : float
         Pairs need one document among the first `top`; infinity for all pairs.
-    separable, by_row, by_grades : bool
-        Whether the measure has a separable delta, rows, and separable deltas of any two grades.
+    separable, by_row : bool
+        Whether the measure has a separable delta, and rows.
     built_in : float
         Unless 0, do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless
         all scores are equal, multiply the query by log2(1 + S) / S, S the sum of |λ| over both
@@ -60,29 +55,17 @@ class PairParameters(NamedTuple):
     top: float = np.inf
     separable: bool = False
     by_row: bool = False
-    by_grades: bool = False
     built_in: float = 0.0
 
 
-class TwoGrades(NamedTuple):
-    """The documents of two grades, and their places in the list."""
-
-    scores: Vector
-    grades: Vector
-    out: Derivatives
-    heads: Positions
-    places: Positions
-
-
 class PairWork(NamedTuple):
-    """The work arrays of both kernels; `sweep` and `two_grades` are for `swept_pairs`."""
+    """The work arrays of both kernels; `sweep` is for `swept_pairs`."""
 
     weights: Vector
     up: Vector
     down: Vector
     delta: SeparableDelta
     sweep: SweepWork
-    two_grades: TwoGrades
 
 
 def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -149,20 +132,10 @@ def _normalize_by_sum(total: float, boost: float, sigma: float, out: Derivatives
 
 
 def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Sum what `direct_pairs` sums, by sweeps."""
-    parameters: PairParameters = query.parameters
-    if parameters.by_grades:
-        loss = _sweep_grades(query, measure, out)
-    else:
-        loss = _sweep_list(query, measure, out)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(query.sigma, out)
-    return loss
+    """Write the derivatives of `direct_pairs` by one sweep; there is no loss.
 
-
-@inline
-def _sweep_list(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
+    Pairs inside tied blocks are added by row if the measure has rows.
+    """
     parameters: PairParameters = query.parameters
     work: PairWork = query.work
     m, delta = query.scores.size, work.delta
@@ -176,24 +149,25 @@ def _sweep_list(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
             delta.lower[p] -= tail
             if parameters.by_row:
                 delta.inside[p] = 0.0
-    loss = sweep_pairs(
+    sweep_pairs(
         query.scores, query.sigma, query.ranking.first, query.ranking.gains,
         PairWeights(unit=not parameters.separable, separable=parameters.separable), delta,
-        PAIR_GRADIENTS if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, out,
+        PAIR_GRADIENTS, work.sweep, out,
     )  # fmt: skip
     if parameters.by_row:
         measure.prepare(query.ranking, top)
-        loss += _add_blocks(query, measure, top, work.weights, out)
-    return loss
+        _add_blocks(query, measure, top, work.weights, out)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(query.sigma, out)
+    return 0.0
 
 
 @inline
 def _add_blocks(
     query: Query, measure: MeasureFunctions, top: int, weights: Vector, out: Derivatives
-) -> float:
-    """Add the pairs inside tied blocks, those of equal gains together; return their loss."""
+) -> None:
+    """Add the pairs inside tied blocks, those of equal gains together."""
     gains, first, last = query.ranking.gains, query.ranking.first, query.ranking.last
-    total = 0.0
     begin = 0
     while begin < gains.size and first[begin] < top:
         end = begin + 1
@@ -205,34 +179,12 @@ def _add_blocks(
         for j in range(end, last[begin]):
             half = 0.5 * weights[j]
             gradient += half
-            if out.gradient.size > 0:
-                out.gradient[j] += half * (end - begin)
-                out.curvature[j] += 0.5 * half * (end - begin)
-        for i in range(begin, end if out.gradient.size > 0 else begin):
+            out.gradient[j] += half * (end - begin)
+            out.curvature[j] += 0.5 * half * (end - begin)
+        for i in range(begin, end):
             out.gradient[i] -= gradient
             out.curvature[i] += 0.5 * gradient
-        total += 2 * gradient * (end - begin) * np.log(2.0)
         begin = end
-    return total
-
-
-@inline
-def _sweep_grades(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
-    work: PairWork = query.work
-    loss = 0.0
-    for high in range(1, int(query.ranking.gains.max()) + 1):
-        for low in range(high):
-            measure.grades(query.ranking, low, high, work.delta)
-            two = _pick_grades(low, high, query, work.delta, work.two_grades)
-            added = clear_derivatives(two.out, two.scores.size if out.gradient.size > 0 else 0)
-            loss += sweep_pairs(
-                two.scores, query.sigma, two.heads, two.grades,
-                PairWeights(unit=True, separable=True), work.delta,
-                PAIR_GRADIENTS if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, added,
-            )  # fmt: skip
-            move_back(added, two.places, 1, out)
-    return loss
 
 
 @inline
@@ -241,28 +193,6 @@ def move_back(added: Derivatives, places: Positions, draws: int, out: Derivative
     for i in range(added.gradient.size):
         out.gradient[places[i]] += added.gradient[i] / draws
         out.curvature[places[i]] += added.curvature[i] / draws
-
-
-@inline
-def _pick_grades(
-    low: int, high: int, query: Query, delta: SeparableDelta, two: TwoGrades
-) -> TwoGrades:
-    """Return the documents of two grades, and move their deltas to the front."""
-    gains, first = query.ranking.gains, query.ranking.first
-    size = 0
-    for p in range(gains.size):
-        if gains[p] in (low, high):
-            tied = size > 0 and first[two.places[size - 1]] == first[p]
-            two.heads[size] = two.heads[size - 1] if tied else size
-            two.places[size] = p
-            two.scores[size] = query.scores[p]
-            two.grades[size] = gains[p]
-            delta.upper[size] = delta.upper[p]
-            delta.share[size] = delta.share[p]
-            delta.lower[size] = delta.lower[p]
-            delta.inside[size] = delta.inside[p]
-            size += 1
-    return head_of(two, size)
 
 
 def pairs_program(
@@ -286,18 +216,12 @@ def pairs_program(
         top=np.inf if top is None else float(top),
         separable=swaps.separable is not None,
         by_row=swaps.row is not None,
-        by_grades=swaps.grades is not None
-        and not built_in
-        and top is None
-        and n_labels <= FEW_GRADES,
         built_in=built_in,
     )
     longest: float = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
     # A gain may fall: then a document of larger label has the smaller gain.
     impossible = built_in > 0 or (steps < 0).any() or 2 * parameters.top <= longest
-    if parameters.by_grades:
-        longest = LONGEST_BY_GRADES
-    elif impossible or (parameters.by_row and not parameters.separable):
+    if impossible or (parameters.by_row and not parameters.separable):
         longest = np.inf
     return replace(
         program,
@@ -307,6 +231,7 @@ def pairs_program(
         work=PairWork,
         other_kernel=swept_pairs,
         others=sizes > longest,
+        others_for_values=False,
     )
 
 
@@ -319,7 +244,8 @@ class RankNet(KernelObjective):
     -----
     - Formula: Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))
     - Source: Burges, Ragno & Le 2006, eq. 8
-    - Fast: O(m log m) above 750 documents (1,700 if there are more than 32 distinct labels)
+    - Fast: O(m log m) above 750 documents (1,700 if there are more than 32 distinct labels); losses
+      are O(m²)
 
     References
     ----------
@@ -371,9 +297,9 @@ class LambdaRank(MeasureObjective):
     - Cost: O(m²), with a truncation O(m truncation), with pair-wise correct and Kendall's τ O(m²
       log g) for g distinct labels
     - Fast: O(m log m) above 750 documents (1,700 if there are more than 32 distinct labels), with
-      ERR + O(n t g²) for n tied documents of g labels, t of which a user is likely to go through,
-      with pair-wise correct and Kendall's τ O(m g²) up to 8 labels, but not with a truncation; not
-      with a gain that falls somewhere or the normalisation of a booster
+      ERR + O(n t g²) for n tied documents of g labels, t of which a user is likely to go through;
+      not with pair-wise correct, Kendall's τ, a gain that falls somewhere or the normalisation of a
+      booster. Losses are O(m²)
 
     References
     ----------
@@ -406,9 +332,7 @@ class LambdaRank(MeasureObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
         swaps = type(self._measure).swaps or Swaps()
-        names = [
-            name for name in ("separable", "row", "grades") if getattr(swaps, name) is not None
-        ]
+        names = [name for name in ("separable", "row") if getattr(swaps, name) is not None]
         built_in = {None: 0.0, "lightgbm": 1.0, "xgboost": 2.0}[self.normalize]
         tied = self.ties == "expected"
         program = self.measure_program(

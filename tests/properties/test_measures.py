@@ -79,7 +79,7 @@ def without_scale(ranking: Any, means: Any, slopes: Any) -> float:
     return of_positions(ranking, means, slopes) / ranking.scale
 
 
-def never_cut(ranking: Any, ranks: Any, beta: float, direct: float, slopes: Any) -> float:
+def never_cut(ranking: Any, ranks: Any, beta: float, slopes: Any) -> float:
     """Take documents of every rank into account."""
     total = 0.0
     for p in range(ranking.gains.size):

@@ -15,7 +15,7 @@ from gbrank.engine.driver import Runner
 
 # What takes longest comes first, for the workers to end together.
 LONGEST = (
-    "swept_pairs_loop", "noisy_whole_lists_loop", "soft_rank_loop", "ap_by_rank",
+    "swept_pairs_loop", "noisy_whole_lists_loop", "soft_rank_loop",
     "tied_expectation_loop", "noisy_rankings_loop", "hinge_pairs_loop", "direct_pairs_loop",
     "smooth_measure_loop", "approximate_measure_loop", "smooth_average_precision_loop",
     "slam_smooth_loop", "list_likelihood_loop",

@@ -30,24 +30,16 @@ def lengthy(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=slow) if name.startswith("approx") else name for name in names]
 
 
-def runner(
-    name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1, swept: bool = True
-) -> Runner:
-    """Bind an objective that sums all lists in one way, by its kernel or its parameters.
-
-    Unless `swept`, the kernel is that of short lists, and only the measure sums as in long ones.
-    """
+def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1) -> Runner:
+    """Bind an objective that sums all lists in one way, by its kernel or its parameters."""
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
     parameters = program.parameters
-    limit = np.inf if direct else 0.0
     if program.kernel is smoothrank.smooth_measure:
-        parameters = limit
-    elif "direct" in getattr(parameters, "_fields", ()):
-        parameters = parameters._replace(direct=limit)
+        parameters = np.inf if direct else 0.0
     others = program.others
     if program.other_kernel in SWEPT:
-        others = np.full(queries.n_queries, swept and not direct)
+        others = np.full(queries.n_queries, not direct)
     return Runner(replace(program, parameters=parameters, others=others), queries, n_jobs)
 
 

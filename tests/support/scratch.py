@@ -37,8 +37,8 @@ def then(measure: type[Measure], more: Any) -> Measure:
         row(ranking, i, stop, top, out)
         more(ranking)
 
-    def by_rank_then(ranking: Ranking, ranks: Any, beta: float, direct: float, out: Any) -> float:
-        found = by_rank(ranking, ranks, beta, direct, out)
+    def by_rank_then(ranking: Ranking, ranks: Any, beta: float, out: Any) -> float:
+        found = by_rank(ranking, ranks, beta, out)
         more(ranking)
         return found
 

@@ -85,9 +85,7 @@ def first_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> Non
         out[j] = both * abs(gains[i] - gains[j]) if i < own.tied[-1] else 0.0
 
 
-def first_by_rank(
-    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
-) -> float:
+def first_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> float:
     """Return Σ G/(1 + exp(β(r − 3/2))), and write its slopes."""
     own = unpack(ranking.memory, FirstWork)
     own.tied[-1] = 1.5
