@@ -30,7 +30,7 @@ def raised(tree: ast.AST) -> set[int]:
 def test_errors() -> None:
     """The argument, what it should be, and a kind that scikit-learn has too.
 
-    Of ten statements that raise something, the list comes to eight at least.
+    Of a hundred statements that raise something, the list comes to 82 at least.
     """
     reached: set[tuple[str, int]] = set()
     for case in cases():
@@ -49,4 +49,4 @@ def test_errors() -> None:
         if path.relative_to(SOURCE).parts[0] not in ELSEWHERE
         for line in raised(ast.parse(path.read_text(encoding="utf-8")))
     }
-    assert len(every - reached) < 0.2 * len(every), sorted(every - reached)
+    assert len(every - reached) < 0.18 * len(every), sorted(every - reached)

@@ -57,6 +57,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("function", "custom_measure(3)"),
         ("name", "custom_measure(max, name='best[price]')"),
         ("columns", "custom_measure(max, columns='price')"),
+        ("columns",
+         "GBRanker(eval_metric=custom_measure(lambda s, y, c: 1.0, name='c', columns=['colour']), "
+         "validation_fraction=0.3).fit(frame, y, qid=qid)"),
         ("columns", "custom_measure(max, columns=[-1])(y, y, qid=qid, X=X)"),
         ("X", "custom_measure(max, columns=['price'])(y, y, qid=qid)"),
         ("X", "custom_measure(max, columns=['price'])(y, y, qid=qid, X=X)"),
