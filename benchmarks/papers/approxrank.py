@@ -217,7 +217,7 @@ def approximation_errors(
     (X, y, qid), _, _ = data.fold(1)
     rows = Documents(X, y, Queries.from_qid(qid))
     coef = np.zeros(rows.X.shape[1])
-    params = {"learning_rate": LEARNING_RATE, "reg_lambda": 0.0, "random_state": 0}
+    params = {"learning_rate": LEARNING_RATE, "reg_lambda": 0.0, "seed": 0}
     descend = stochastic_gradient(objective, rows, coef, n_iterations, params)
     smooth = objective.bind(rows.y, rows.queries)
     exact = get_measure(objective.measure).bind(rows.y, rows.queries)

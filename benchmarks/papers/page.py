@@ -1,6 +1,7 @@
 """The page of all tables, their numbers, and the pictures."""
 
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,42 +16,44 @@ from benchmarks.papers.paper_rows import AVERAGE, FAR, PaperRow
 from benchmarks.papers.settings import Settings
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 
-__all__ = ["DOCS", "publish", "published", "table"]
+__all__ = ["DOCS", "introduction", "page", "publish", "published", "table", "with_values"]
 
 # Words that figures begin and end with.
 Shape: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 DOCS = Path(__file__).parents[2] / "docs"
 
 INTRODUCTION = """\
-# The papers' tables, computed anew
+# The papers' tables, recomputed
 
 {verdicts}
+
+To recompute the tables in a clone of the repository:
 
 ```bash
 python -m benchmarks.papers --data FOLDER{options}
 ```
 
-Means over folds of means over queries, as LETOR's scripts average (a query without a relevant
-document counts as 0), with 95% intervals, beside what the papers say. Intervals are bootstraps over
-queries; but in {several}
-rows are means over several trainings too, and intervals and p-values are those of t, which know how
-much trainings vary. Parameters are chosen on the validation queries of each fold. OHSUMED has 106
-queries: intervals are wide, and no difference from a paper in the second digit means much.
-Searches end elsewhere where sums are added in another order: runs on two computers had NDCG@10 up
-to 0.007 apart, NDCG@1 0.011, differences 0.016.
-[All tables](../benchmarks/results/papers.md), also of what the papers only say or draw, are beside
-[their numbers](../benchmarks/results/papers.json).
+- **Values** are means over folds of means over queries, as LETOR's scripts average (a query without
+  a relevant document counts as 0). Parameters are chosen on the validation queries of each fold.
+- **Intervals** are 95% bootstrap intervals over queries. In {several},
+  values are also means over several trainings, and intervals and p-values are those of t, which
+  include the variation between trainings.
+- **Precision.** OHSUMED has 106 queries, so intervals are wide and differences in the second digit
+  are not significant. Results differ slightly between computers: where sums are added in another
+  order, a search for parameters can end elsewhere.
+- **Everything**, including what the papers only describe or draw, is in
+  [all tables](../benchmarks/results/papers.md) and [their JSON](../benchmarks/results/papers.json).
 
-Of {n_numbers} figures beside a number of the paper {n_near} are within {far} of it, and {n_within}
-papers' numbers are within our interval; rankers that are judged again by another discount are not
-counted twice. Those further away, and what contradicts a paper, are
-explained below their tables."""
+Of our {n_numbers} figures with a number in a paper, {n_near} are within {far} of it. They concern
+{n_papers_numbers} different numbers, of which {n_within} are within our interval. Rankers that are
+evaluated again with another discount are not counted twice. Larger differences, and contradictions
+to a paper, are explained below the tables."""
 
 
 ALL = """\
-# All figures of the papers, beside ours
+# All figures of the papers, and ours
 
-[The page](../../docs/papers.md) says how they were measured, and shows pictures."""
+[The page](../../docs/papers.md) describes how they were measured, and shows pictures."""
 
 
 def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Experiment],
@@ -61,7 +64,7 @@ def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Expe
     for experiment in experiments.values():
         for picture in experiment.pictures:
             shutil.copy(settings.results / f"{picture}.png", pictures)
-    head = _introduction([row for rows in tables.values() for row in rows], settings)
+    head = introduction(tables, settings)
     shown = {name: experiment.pictures for name, experiment in experiments.items()}
     (DOCS / "papers.md").write_text(page(head, tables, shown), encoding="utf-8")
     everything = "\n\n".join(
@@ -81,14 +84,25 @@ def page(
             [table(numbers)] if (numbers := [r for r in rows if r.difference is not None]) else []
         )
         if name in CONTRADICTIONS:
-            lines = "\n".join(f"- {text}" for text in CONTRADICTIONS[name])
-            parts.append(f"Where the paper says otherwise:\n\n{lines}")
+            lines = "\n".join(f"- {with_values(text, tables)}" for text in CONTRADICTIONS[name])
+            parts.append(f"Differences from the paper:\n\n{lines}")
         parts += [
-            f"The paper's picture: {said}\n\n![{picture}](papers/{picture}.png)"
+            f"In the paper: {said}\n\n![{picture}](papers/{picture}.png)"
             for picture, said in pictures.get(name, {}).items()
         ]
         blocks += [f"## {name}", *parts] if parts else []
     return "\n\n".join(blocks) + "\n"
+
+
+def with_values(text: str, tables: Mapping[str, Sequence[PaperRow]]) -> str:
+    """Replace {experiment | figure} by what was measured, {... | field} by a field of the row."""
+
+    def value(match: re.Match[str]) -> str:
+        experiment, figure, *field = match[1].split(" | ")
+        (row,) = (row for row in tables[experiment] if row.figure == figure)
+        return str(getattr(row, field[0])) if field else _number(row.ours)
+
+    return re.sub(r"\{([^}]+)\}", value, text)
 
 
 def published() -> dict[str, list[PaperRow]]:
@@ -121,7 +135,7 @@ def table(rows: Sequence[PaperRow]) -> str:
         if row.is_far:
             reasons.setdefault(explanation(row) or "not explained", []).append(row.figure)
     lines = [f"- {'; '.join(dict.fromkeys(figures))}: {why}." for why, figures in reasons.items()]
-    below = [f"Further than {FAR} from the paper:\n\n" + "\n".join(lines)] if lines else []
+    below = [f"More than {FAR} from the paper:\n\n" + "\n".join(lines)] if lines else []
     return "\n\n".join(filter(None, ["\n".join(above), *blocks, *repeated, *below]))
 
 
@@ -259,18 +273,24 @@ def _number(value: float | None) -> str:
     return f"{value:.4f}" if isinstance(value, float) and abs(value) < 1 else f"{value:g}"
 
 
-def _introduction(rows: Sequence[PaperRow], settings: Settings) -> str:
+def introduction(tables: Mapping[str, Sequence[PaperRow]], settings: Settings) -> str:
+    """Return what stands above the tables: a verdict for each paper, and counts."""
     numbers = [
-        row for row in rows if row.difference is not None and OTHER_DISCOUNT not in row.figure
+        row
+        for rows in tables.values()
+        for row in rows
+        if row.difference is not None and OTHER_DISCOUNT not in row.figure
     ]
+    verdicts = (f"- **{paper}**: {with_values(text, tables)}" for paper, text in VERDICTS.items())
     return INTRODUCTION.format(
-        verdicts="\n".join(f"- {paper}: {text}" for paper, text in VERDICTS.items()),
+        verdicts="\n".join(verdicts),
         options="" if settings.queries == Settings.queries else f" --queries {settings.queries}",
         far=FAR,
         several=SEVERAL_TRAININGS,
         n_numbers=len(numbers),
         n_near=sum(not row.is_far for row in numbers),
-        n_within=sum(row.is_within for row in numbers),
+        n_papers_numbers=len({row.number for row in numbers}),
+        n_within=len({row.number for row in numbers if row.is_within}),
     )
 
 

@@ -67,6 +67,12 @@ class PaperRow:
         return _rounded(self.ours - self.paper_value)
 
     @property
+    def number(self) -> tuple[str, str, str, float | str | None]:
+        """The paper's number: in several figures we train in another way for the same one."""
+        measure = self.figure.split(maxsplit=1)[0].rstrip(",")
+        return self.paper, self.figure.rpartition("(")[2], measure, self.paper_value
+
+    @property
     def is_far(self) -> bool:
         """Whether ours is so far from the paper's that it must be explained."""
         return self.difference is not None and abs(self.difference) > FAR

@@ -58,7 +58,7 @@ def draw_errors(errors: Mapping[str, Vector], measure: str = "NDCG") -> Figure:
     axes = figure.add_subplot()
     for (name, curve), colour in zip(errors.items(), PALETTE, strict=False):
         axes.plot(np.arange(1, len(curve) + 1), curve, color=colour, label=name)
-    axes.set_title(f"The steeper the sigmoid, the closer the smooth {measure} is to {measure}")
+    axes.set_title(f"Approximation error of smooth {measure} during training")
     axes.set_xlabel("iteration")
     axes.set_ylabel(f"|smooth {measure} − {measure}|, mean over training queries")
     axes.set_ylim(bottom=0)

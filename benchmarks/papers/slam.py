@@ -58,18 +58,18 @@ GRADIENT_DEVIATIONS = (
     "0 and 1 and random scores of deviations from 0.01 to 10"
 )
 BATCH_DEVIATIONS = (
-    f"the paper has no experiments; at most {N_EPOCHS} epochs of stochastic subgradient, as many "
-    "as are best on the validation queries; the rate of 1e-4, 1e-3, 1e-2 that is best on the "
-    "validation queries"
+    f"the paper has no experiments; at most {N_EPOCHS} epochs of stochastic gradient descent on "
+    "the smoothed loss, σ being the margin, with λ = 0 in equation 4, as many as are best on the "
+    "validation queries; the rate of 1e-4, 1e-3, 1e-2 that is best on the validation queries"
 )
 WEIGHT_DEVIATIONS = (
     f"{BATCH_DEVIATIONS}; equation 6 is lost in our copy of the paper, and the least weights are "
     "derived anew"
 )
 PICTURES = {
-    "slam-perceptron": "there is none; corollary 6 says that the cumulative loss stops growing "
+    "slam-perceptron": "no picture; corollary 6 states that the cumulative loss stops growing "
     "where some weights rank all queries correctly by a margin, and stays below its bound.",
-    "slam-adversary": "there is none; queries that are made to mislead the perceptron take it "
+    "slam-adversary": "no picture; queries made to mislead the perceptron take it "
     "close to the bound of corollary 6.",
 }
 

@@ -135,7 +135,7 @@ TABLE_PICTURES = {
 }
 OLD_PICTURES = {
     "smoothrank-figure-5": "on LETOR 2.0's OHSUMED SmoothNDCG is a bit better than FITC-Rank, "
-    "whose implementation is not at hand (figure 5)."
+    "whose implementation we do not have (figure 5)."
 }
 FIGURE_PICTURES = {
     "smoothrank-figure-1": "along a random direction through the trained weights, the objective is "

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -99,15 +100,15 @@ def own_learner(settings: Settings) -> Iterator[PaperRow]:
 
 def _reach(data: Dataset) -> Iterator[PaperRow]:
     """Yield how far scores are from where they start, midway between two integers."""
-    for leaf in (min(LEAVES), max(LEAVES)):
+    for depth, leaf in product((DEPTH, max(DEPTHS)), (min(LEAVES), max(LEAVES))):
         away: dict[str, list[NDArray[np.float64]]] = {"training": [], "test": []}
         for number in range(1, len(data.splits) + 1):
             (X, y, qid), (Xv, yv, qv), (Xt, _, _) = data.fold(number)
-            ranker = papers_learner(DEPTH, leaf)
+            ranker = papers_learner(depth, leaf)
             ranker.fit(X, y, qid=qid, eval_set=[(Xv, yv)], eval_qid=[qv])
             away["training"].append(np.abs(ranker.predict(X)))
             away["test"].append(np.abs(ranker.predict(Xt)))
-        named = f"of depth {DEPTH} and leaves {leaf}, of one training"
+        named = f"of depth {depth} and leaves {leaf}, of one training"
         for part, folds in away.items():
             largest = [float(values.max()) for values in folds]
             outside = 100 * float(np.mean(np.concatenate(folds) > 0.5))

@@ -13,9 +13,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmarks.papers import approxrank, lambdarank, smoothrank
-from benchmarks.papers.explanations import EXPLANATIONS
+from benchmarks.papers.explanations import CONTRADICTIONS, EXPLANATIONS, VERDICTS
 from benchmarks.papers.lambda_functions import LAMBDA_FUNCTIONS, as_objective
-from benchmarks.papers.page import published, table
+from benchmarks.papers.page import published, table, with_values
 from benchmarks.papers.paper_rows import FAR, PaperRow
 from benchmarks.papers.selection import means_of
 from benchmarks.papers.settings import Settings
@@ -180,3 +180,31 @@ def test_what_is_far_is_explained() -> None:
         if abs(row["difference"] or 0) > FAR:
             assert row["explanation"], row
     assert all(len(text) > 20 for text in EXPLANATIONS.values())
+
+
+def test_prose_takes_its_figures_from_published_rows() -> None:
+    """Verdicts and contradictions name rows; what they write out themselves is no measurement."""
+    tables = published()
+    texts = [*VERDICTS.values(), *(text for texts in CONTRADICTIONS.values() for text in texts)]
+    page = PAGE.read_text(encoding="utf-8")
+    for text in texts:
+        assert with_values(text, tables) in page
+        written_out = re.sub(r"\{[^}]+\}", "", text)
+        written_out = re.sub(
+            r"\b(?:sections?|LETOR|of|most) \d\.\d+(?: and \d\.\d)?", "", written_out
+        )
+        assert not re.findall(r"\d*\.\d+", written_out), text
+    n_named = sum(text.count("{") for text in texts)
+    assert n_named > 10
+
+
+def test_a_number_of_a_paper_is_counted_once() -> None:
+    """However many ways of training are compared with it."""
+    rows = [row for rows in published().values() for row in rows if row.difference is not None]
+    rows = [row for row in rows if "1/log2(1 + j)" not in row.figure]
+    numbers = set()
+    for row in rows:
+        if row.is_within:
+            measure, place = row.figure.split()[0].strip(","), row.figure.split("(")[-1]
+            numbers.add((row.paper, measure, place, row.paper_value))
+    assert f"of which {len(numbers)} are within our interval" in " ".join(PAGE.read_text().split())
