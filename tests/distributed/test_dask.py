@@ -76,6 +76,18 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
         assert_allclose(found.evals_result_["valid_0"][measure], by_round, rtol=1e-6)
 
 
+def test_the_largest_gradient_is_that_of_all_workers(client: Any) -> None:
+    """XGBoost's tiny gradients are scaled by it: here that of a heavy query on one worker."""
+    params: dict[str, Any] = {"n_estimators": 4, "random_state": 3, "booster": "xgboost"}
+    params |= LEAVES["xgboost"] | {"sigma": 0.0215}
+    weight = np.where(np.arange(60) == 5, 8.0, 1.0)
+    local = GBRanker("ranknet", n_jobs=1, **params).fit(X, Y, qid=QID, query_weight=weight)
+    distributed = DaskGBRanker("ranknet", **params).fit(
+        dask(X), dask(Y), qid=dask(QID), query_weight=dask(weight[QID])
+    )
+    assert_allclose(distributed.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("booster", ["xgboost", pytest.param("lightgbm", marks=pytest.mark.slow)])
 def test_multipliers_and_labels_by_name(client: Any, booster: str) -> None:
     """Each worker moves the weights by the measures of all."""

@@ -73,11 +73,31 @@ def test_deep_trees(tmp_path: Path) -> None:
 
 
 @boosters
-@pytest.mark.parametrize("format", ["opensearch:3.1", "solr:8.11"])
+@pytest.mark.parametrize("format", ["opensearch:3.2.9", "solr:8.11", "solr:9.1.9"])
 def test_missing_values_are_refused(booster: str, format: str, tmp_path: Path) -> None:
-    """Where they are read as zeros."""
+    """Where they are read as zeros; at the last versions before a change of that, too."""
     with pytest.raises(ValueError, match=f"{format} reads missing values as zeros. If there are"):
         export_model(fitted_to("holes", booster), tmp_path / "model", format)
+
+
+@pytest.mark.parametrize("format", ["opensearch:3.3", "opensearch:3.7.9"])
+def test_missing_values_that_go_right_are_refused(format: str, tmp_path: Path) -> None:
+    """Between two changes of OpenSearch they do, whatever the file says."""
+    with pytest.raises(ValueError, match=f"{format} sends all missing values right. Take version"):
+        export_model(fitted_to("holes"), tmp_path / "model", format)
+
+
+@pytest.mark.parametrize("format", ["opensearch:3.8", "solr:9.2", "elasticsearch:8.13"])
+def test_the_first_versions_that_know_missing_values(format: str, tmp_path: Path) -> None:
+    """And all later ones."""
+    export_model(fitted_to("holes"), tmp_path / "model", format)
+
+
+@pytest.mark.parametrize("format", ["opensearch:1.9", "solr:6.3.9", "elasticsearch:8.12.9"])
+def test_versions_before_the_first_are_refused(format: str, tmp_path: Path) -> None:
+    """The error names the first."""
+    with pytest.raises(ValueError, match=r"format must be of version (2|6\.4|8\.13) or later"):
+        export_model(fitted_to("whole"), tmp_path / "model", format)
 
 
 @boosters
