@@ -38,7 +38,7 @@ FLOOR = "stored derivatives"
 DEFAULT = f"gbrank {DEFAULT_OBJECTIVE}"
 ALL_PAIRS_OURS = "gbrank LambdaRank, all pairs"
 OWN_TREES = f"{DEFAULT}, GBRanker's trees"
-DEFAULT_TREES = {"num_leaves": 63, "feature_fraction": 0.5, "extra_trees": True}
+DEFAULT_TREES = {"num_leaves": 31, "feature_fraction": 0.5, "extra_trees": True}
 DEFAULT_BINS = {"max_bin": 63}
 
 

@@ -1,6 +1,6 @@
 """CPU time of one request, and of loading before the first, beside the libraries' own ways.
 
-20 documents of 50 features, the ranker with default parameters (150 trees of 63 leaves), one
+20 documents of 50 features, the ranker with default parameters (150 trees of 31 leaves), one
 thread. Its predictor and its `predict` take turns, 50 requests each, with the booster's own object
 (`Booster.predict`, `inplace_predict`), its estimator (LGBMRanker, XGBRanker) on trees of the same
 size, and ONNX Runtime on the exported file. Documents come as an array; as dicts, as from JSON, of

@@ -18,7 +18,7 @@ from gbrank import GBRanker
 ROUNDS = 300
 LENGTH, LISTS, FEATURES = 15, 667, 25
 # In the names of either library: leaves, share of the features, random thresholds, rate.
-TREES = {"LightGBM's": (31, 1.0, False, 0.1), "GBRanker's": (63, 0.5, True, 0.03)}
+TREES = {"LightGBM's": (31, 1.0, False, 0.1), "GBRanker's": (31, 0.5, True, 0.03)}
 
 
 def rankers(trees: str, threads: int) -> tuple[GBRanker, lgb.LGBMRanker]:

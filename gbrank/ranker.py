@@ -53,7 +53,7 @@ class GBRanker(ExplainedRanker):
         training documents, at most 70 of each query, and T rounds, with those of a GBRanker that
         `init` is. Labels without noise want larger steps.
     num_leaves : int
-        Largest number of leaves of a tree.
+        Largest number of leaves of a tree. Labels without noise need more: 63.
     max_depth : int, optional
         Largest depth of a tree; unlimited by default.
     min_child_samples : int

@@ -47,7 +47,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     booster: str = Choice("lightgbm", BOOSTERS)
     n_estimators: int = Integer(150, low=1)
     learning_rate: float | None = Real(None, 0, open_low=True)
-    num_leaves: int = Integer(63, low=2, high=LARGEST_INT32)
+    num_leaves: int = Integer(31, low=2, high=LARGEST_INT32)
     max_depth: int | None = Integer(None, low=1, high=LARGEST_INT32)
     min_child_samples: int = Integer(20, low=0, high=LARGEST_INT32)
     subsample: float = Real(1.0, 0, 1, open_low=True)
