@@ -1,6 +1,7 @@
 """Everything that a measure or an objective of your own needs.
 
-`custom_objective` makes an objective from a function of one query; `check_gradient` checks it,
+`custom_objective` makes an objective from a function of one query, `autodiff_objective` from a loss
+of JAX or PyTorch; `check_gradient` checks it,
 and `GradientWatch` records its gradients while trees are trained.
 
 A measure is a subclass of `Measure`, decorated with `register_measure`. A relaxation is a subclass
@@ -33,6 +34,7 @@ from gbrank.measures.discounted import DiscountedMeasure as DiscountedMeasure
 from gbrank.measures.measure import Measure as Measure
 from gbrank.measures.measure_registry import register_measure as register_measure
 from gbrank.numerics.vectors import bound_steps as bound_steps
+from gbrank.numerics.vectors import size_as_curvature as size_as_curvature
 from gbrank.numerics.vectors import to_score_units as to_score_units
 from gbrank.objectives.autodiff import autodiff_objective as autodiff_objective
 from gbrank.objectives.check_gradient import check_gradient as check_gradient
