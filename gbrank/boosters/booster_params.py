@@ -11,7 +11,7 @@ from gbrank.boosters.interface import TreeSettings
 from gbrank.common.checks import LARGEST_FLOAT, check_number, quoted, unknown_names
 from gbrank.common.errors import ArgumentError
 from gbrank.common.words import WORDS, by_name
-from gbrank.data.schema import Schema, column_places
+from gbrank.data.schema import Schema, find_columns
 
 LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts
@@ -141,7 +141,7 @@ def by_position(params: dict[str, Any], schema: Schema) -> dict[str, Any]:
 
 def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int]:
     argument = f"{name} in booster_params"
-    return [*column_places(columns, argument, schema.names, schema.n_features)]
+    return [*find_columns(columns, argument, schema.names, schema.n_features)]
 
 
 def _signs(value: object, schema: Schema) -> tuple[int, ...]:

@@ -27,6 +27,8 @@ from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 DEMAND = "X must hold the types of fit, numbers"
+VECTORS = (list, tuple, np.ndarray)
+VECTOR_HINT = "Make a column of each of their numbers, or of a similarity computed from them."
 
 
 def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
@@ -38,8 +40,8 @@ def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
         return frame
     if isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame):
         ways = ".pl() or .df()" if hasattr(data, "pl") else ".collect() or .compute()"
-        got, hint = f"a {type(data).__name__}", f" Pass the result of {ways}."
-        raise ArgumentTypeError(argument, "must be in memory", got, hint)
+        hint = f" Pass the result of {ways}."
+        raise ArgumentTypeError(argument, "must be in memory", f"a {type(data).__name__}", hint)
     return None
 
 
@@ -65,56 +67,56 @@ class FeatureTable:
     def others(self) -> list[int]:
         """The columns whose type is none of numbers."""
         if self._pandas:
-            return [place for place, dtype in enumerate(self._types) if dtype is None]
+            return [index for index, dtype in enumerate(self._types) if dtype is None]
         types = enumerate(self._frame.schema.values())
-        return [place for place, dtype in types if not is_numeric(dtype)]
+        return [index for index, dtype in types if not is_numeric(dtype)]
 
-    def column(self, place: int) -> nw.Series[Any]:
+    def column(self, index: int) -> nw.Series[Any]:
         """Return a column."""
-        return self._frame[:, place]
+        return self._frame[:, index]
 
-    def values(self, place: int) -> list[Any]:
+    def values(self, index: int) -> list[Any]:
         """List the values of a column."""
         if not self._pandas:
-            return self.column(place).to_list()
-        column = self._native.iloc[:, place]
+            return self.column(index).to_list()
+        column = self._native.iloc[:, index]
         if (codes := getattr(column.array, "codes", None)) is None:
             return list(column.tolist())
         categories = [*column.array.categories, None]  # the last one is that of code -1
         return [categories[code] for code in codes.tolist()]
 
-    def take(self, places: list[int]) -> Any:
+    def take(self, indices: list[int]) -> Any:
         """Take some columns, as a data frame."""
-        return self._frame[:, places].to_native()
+        return self._frame[:, indices].to_native()
 
-    def matrix(self, places: list[int], codes: Mapping[int, Vector]) -> NDArray[Any]:
-        """Convert these columns to numbers, with codes in place of some of them."""
+    def matrix(self, indices: list[int], codes: Mapping[int, Vector]) -> NDArray[Any]:
+        """Convert these columns to numbers, with the codes of some of them."""
         columns = dict(codes)
-        for place in set(self.others).intersection(places) - codes.keys():
-            columns[place] = as_numbers(self.column(place), DEMAND)
+        for index in set(self.others).intersection(indices) - codes.keys():
+            columns[index] = as_numbers(self.column(index), DEMAND)
         as_block = self._pandas_block if self._pandas else self._block
-        block = as_block(places, columns)  # the columns in another order are gone by now
+        block = as_block(indices, columns)  # the columns in another order are gone by now
         single = block.dtype == np.float32
         return np.require(block, np.float32 if single else np.float64, ["C", "W"])
 
-    def _pandas_block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+    def _pandas_block(self, indices: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
         frame = self._native
         if columns:
             frame = frame.copy(deep=False)
-            for place, values in columns.items():
-                frame.isetitem(place, values)
-        if places != [*range(len(self.names))]:
-            frame = frame.take(places, axis=1)
-        types = {columns[i].dtype if i in columns else self._types[i] for i in places}
+            for index, values in columns.items():
+                frame.isetitem(index, values)
+        if indices != [*range(len(self.names))]:
+            frame = frame.take(indices, axis=1)
+        types = {columns[i].dtype if i in columns else self._types[i] for i in indices}
         dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
         return frame.to_numpy(dtype=dtype, na_value=np.nan)
 
-    def _block(self, places: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+    def _block(self, indices: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
         frame = self._frame.with_columns(
-            nw.new_series(self.names[place], values, backend=self._frame.implementation)
-            for place, values in columns.items()
+            nw.new_series(self.names[index], values, backend=self._frame.implementation)
+            for index, values in columns.items()
         )
-        frame = frame if places == [*range(len(self.names))] else frame[:, places]
+        frame = frame if indices == [*range(len(self.names))] else frame[:, indices]
         block: NDArray[Any] = np.empty(0, object)
         with suppress(Exception):  # of integers that NumPy has no like of
             block = frame.to_numpy()
@@ -138,8 +140,7 @@ def feature_table(X: Any) -> FeatureTable | None:
     if len(set(table.names)) < len(table.names):
         twice = max(table.names, key=table.names.count)
         same = " and ".join(repr(name) for name in features if str(name) == twice)
-        demand = "must have a name of its own for each column, which are taken as text"
-        raise ArgumentError("X", demand, same)
+        raise ArgumentError("X", "must not have duplicate column names", same)
     if "" in table.names:
         hint = " An index that was written to a file comes back so: drop it, or name it."
         raise ArgumentError("X", "must have a name for each column", "''", hint)
@@ -218,19 +219,22 @@ def split_and_mask(
     if label == qid:
         raise ArgumentError("label", "must be another column than qid", repr(label))
     described = getattr(getattr(frame, "schema", None), "pandas_metadata", None) or {}
-    index = [name for name in described.get("index_columns", ()) if isinstance(name, str)]
-    no_features = {label, qid, *drop, *index}
+    stored = [name for name in described.get("index_columns", ()) if isinstance(name, str)]
+    no_features = {label, qid, *drop, *stored}
     features = [
-        place  # names may be no texts
-        for place, name in enumerate(data.columns)
+        index  # names may be no texts
+        for index, name in enumerate(data.columns)
         if name not in no_features and not is_stored_index(name)
     ]
-    ids, labelled = (data[:, data.columns.index(name)] for name in (qid, label))
+    ids = data[:, data.columns.index(qid)]
+    labelled = data[:, data.columns.index(label)]
     for row in ids.is_null().arg_true():
         raise ArgumentError("qid", "must name a column without missing values", f"one in row {row}")
     y, kept = judged(as_numbers(labelled, "label must name a column of numbers"), unjudged)
     X = data[:, features]
-    return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, as_ids(ids)[kept], kept
+    if not kept.all():
+        X = X.filter(kept.tolist())
+    return X.to_native(), y, as_ids(ids)[kept], kept
 
 
 def is_stored_index(name: object) -> bool:
@@ -261,15 +265,12 @@ def is_numeric(dtype: nw.dtypes.DType) -> bool:
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
-def as_numbers(column: nw.Series[Any], demand: str, hint: str = "") -> NDArray[Any]:
+def as_numbers(column: nw.Series[Any], demand: str) -> NDArray[Any]:
     """Convert a column of numbers, or one without a value, to an array."""
     if not is_numeric(column.dtype):
-        if column.null_count() == len(column):
-            return np.full(len(column), np.nan, np.float32)
-        if column.dtype.is_temporal():
-            hint = " Drop it, or turn it into numbers, such as days."
-        of = f"column {column.name!r} has dtype {column.dtype}{_first_word(column)}"
-        raise ValueError(f"{demand}; {of}.{hint}")
+        if (problem := describe_problem(column)) is not None:
+            raise ValueError(f"{demand}; {problem}")
+        return np.full(len(column), np.nan, np.float32)
     try:
         return column.cast(nw.Float32 if column.dtype == nw.Float32 else nw.Float64).to_numpy()
     except ValueError:  # of Arrow, for integers beyond 2**53, which other libraries round
@@ -277,11 +278,32 @@ def as_numbers(column: nw.Series[Any], demand: str, hint: str = "") -> NDArray[A
         return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
 
 
-def _first_word(column: nw.Series[Any]) -> str:
-    """Quote the first value that is no number, for a message; nothing for most types."""
-    for row, value in enumerate(column.to_list() if column.dtype in (nw.String, nw.Object) else ()):
+def describe_problem(column: nw.Series[Any], hint: str = "") -> str | None:
+    """Describe why a column cannot be used as numbers; None if it has no value at all."""
+    if column.null_count() == len(column):
+        return None
+    described = f"column {column.name!r} has dtype {column.dtype}"
+    if column.dtype.is_temporal():
+        return f"{described}. Drop it, or turn it into numbers, such as days."
+    first = _first_non_number(column)
+    if column.dtype in (nw.List, nw.Array) or isinstance(first and first[1], VECTORS):
+        return f"{described} of vectors. {VECTOR_HINT}"
+    if first is not None:
+        described += f", got {quoted(first[1])} in row {first[0]}"
+    elif column.dtype == nw.Object:
+        described += " (of numbers alone: call astype(float))"
+    return f"{described}.{hint}"
+
+
+def _first_non_number(column: nw.Series[Any]) -> tuple[int, Any] | None:
+    """Find the row and the value of the first text or object that is no number."""
+    if column.dtype not in (nw.String, nw.Object):
+        return None
+    for row, value in enumerate(column.to_list()):
+        if isinstance(value, VECTORS):
+            return row, value
         try:
             float("nan" if is_missing(value) or value == "" else value)
         except (TypeError, ValueError):
-            return f", got {quoted(value)} in row {row}"
-    return " (of numbers alone: call astype(float))" if column.dtype == nw.Object else ""
+            return row, value
+    return None

@@ -152,17 +152,17 @@ def places_among(
 ) -> list[list[int]]:
     """Find each wanted id among the known ones.
 
-    They are of those that equal it. If none does, they are of those with the same key, unless
-    another wanted id has this key too.
+    The result has the indices of those that equal it; if none does, of those with the same key,
+    unless another wanted id has this key too.
     """
     equal: dict[Any, list[int]] = {}
     alike: dict[Any, list[int]] = {}
-    for place, value in enumerate(known):
-        equal.setdefault(value, []).append(place)
+    for index, value in enumerate(known):
+        equal.setdefault(value, []).append(index)
     if all(value in equal for value in wanted):
         return [equal[value] for value in wanted]
-    for value, places in equal.items():
-        alike.setdefault(key(value), []).extend(places)
+    for value, indices in equal.items():
+        alike.setdefault(key(value), []).extend(indices)
     keys = {value: key(value) for value in wanted}
     sharing = Counter(keys.values())
     return [

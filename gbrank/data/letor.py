@@ -123,7 +123,7 @@ def read_letor(
 
 
 class Letor:
-    """A file and its parts; a fault in it is an error here, or where a part is asked for.
+    """A file and its parts; a fault in it is an error here, or where a part is read.
 
     scikit-learn reads the numbers. It takes more than this form and names no line: where it finds
     a fault, or what may be one, the lines are read again one by one.
@@ -132,11 +132,11 @@ class Letor:
     def __init__(self, path: StrPath, n_features: int | None) -> None:
         from sklearn.datasets import load_svmlight_file  # takes long to import
 
-        asked = check_number(
+        self._path = path
+        self._n_features = check_number(
             n_features, "n_features", 1, _MAX_FEATURES, integer=True, optional=True
         )
-        limit = asked or _MAX_FEATURES
-        self._path, self._n_features = path, asked
+        limit = self._n_features or _MAX_FEATURES
         self._data = read_bytes(path).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if (nul := self._data.find(b"\0")) >= 0:
             token = _TOKEN.match(self._data, nul)
@@ -149,12 +149,13 @@ class Letor:
             raise
         names: dict[bytes, int] = {}
         codes = (names.setdefault(match["qid"], len(names)) for match in self._documents())
-        self._codes, self._names = np.fromiter(codes, np.int64), list(names)
+        self._codes = np.fromiter(codes, np.int64)
+        self._names = list(names)
         finite = np.isfinite(self.labels).all() and not np.isinf(X.data).any()
         whole = len(self._codes) == len(self.labels) > 0 and X.indices.max(initial=0) < limit
         if not (finite and whole) or _UNDERSCORE.search(self._data):
             self._check_lines(limit)
-        width = asked or int(X.indices.max(initial=-1)) + 1
+        width = self._n_features or int(X.indices.max(initial=-1)) + 1
         # LightGBM converts anything but a csr_matrix, with a warning.
         self._X = sp.csr_matrix((X.data, X.indices, X.indptr), (len(self.labels), width))
 
@@ -210,11 +211,13 @@ class Letor:
         for line in _LINE.finditer(self._data):
             if not (tokens := list(_TOKEN.finditer(self._data, *line.span()))):
                 continue
-            empty, (label, *others) = False, tokens
+            empty = False
+            label, *others = tokens
             self._check_number(label.start(), label[0], "a finite number as label")
-            if not others or not re.fullmatch(rb"qid:.+", others[0][0]):
-                at, got = (others[0].start(), others[0][0]) if others else (line.end(), b"")
-                raise self._fault(at, "qid:<query>", got)
+            if not others:
+                raise self._fault(line.end(), "qid:<query>", b"")
+            if not re.fullmatch(rb"qid:.+", others[0][0]):
+                raise self._fault(others[0].start(), "qid:<query>", others[0][0])
             last = 0
             for token in others[1:]:
                 text, colon, value = token[0].partition(b":")
@@ -242,9 +245,9 @@ class Letor:
         """Build the error of byte `at`, with its file, line and column."""
         line = self._data.count(b"\n", 0, at) + 1
         before = self._data[self._data.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")
-        place = f"{os.fspath(self._path)}, line {line}, column {len(before) + 1}"
+        where = f"{os.fspath(self._path)}, line {line}, column {len(before) + 1}"
         shown = quoted(got.decode(errors="replace"))
-        return ValueError(f"{place}: expected {expected}, got {shown}")
+        return ValueError(f"{where}: expected {expected}, got {shown}")
 
 
 def write_letor(

@@ -30,8 +30,8 @@ def document_names(docid: Any, queries: Queries) -> list[Any]:
     return names
 
 
-def rows_asked_for(
-    asked: Mapping[str, object],
+def find_rows(
+    requested: Mapping[str, object],
     queries: Queries,
     query: object,
     docid: Any,
@@ -39,31 +39,33 @@ def rows_asked_for(
 ) -> tuple[list[int], list[str]]:
     """Find the rows of documents of one query, and the documents' names, by argument.
 
-    With `docid` they are asked for by name; else with `query` by rank, from 1, in the rows that
-    `ranked` puts in order; else by row, from 0.
+    They are requested by name with `docid`; else by rank from 1 with `query`, among its rows that
+    `ranked` sorts; else by row from 0.
     """
     rows = np.arange(queries.n_documents) if query is None else _rows_of(query, queries)
     if docid is not None:
         called = document_names(docid, queries)
-        matches = places_among([*asked.values()], [called[row] for row in rows], str)
-        for (argument, name), places in zip(asked.items(), matches, strict=True):
-            if len(places) != 1:
-                demand = "must be the name of one document" + " of the query" * (len(places) > 0)
-                raise ArgumentError(argument, demand, f"{quoted(name)}, of {len(places)} rows")
-        chosen = [int(rows[place]) for (place,) in matches]
-        names = [str(name) for name in asked.values()]
+        matches = places_among([*requested.values()], [called[row] for row in rows], str)
+        for (argument, name), matching in zip(requested.items(), matches, strict=True):
+            if len(matching) != 1:
+                unit = "document of the query" if matching else "document"
+                got = f"{quoted(name)}, of {len(matching)} rows"
+                raise ArgumentError(argument, f"must be the name of one {unit}", got)
+        chosen = [int(rows[index]) for (index,) in matches]
+        names = [str(name) for name in requested.values()]
     else:
         first, kind = (0, "row") if query is None else (1, "rank")
         rows = rows if query is None else ranked(rows)
-        places = [
-            check_number(place, name, first, len(rows) - 1 + first, integer=True)
-            for name, place in asked.items()
+        numbers = [
+            check_number(number, name, first, len(rows) - 1 + first, integer=True)
+            for name, number in requested.items()
         ]
-        chosen = [int(rows[place - first]) for place in places]
-        names = [f"{kind} {place}" for place in places]
+        chosen = [int(rows[number - first]) for number in numbers]
+        names = [f"{kind} {number}" for number in numbers]
     if len({*queries.index[chosen].tolist()}) > 1:
-        both = " and ".join(repr(queries.ids[queries.index[row]].item()) for row in chosen)
-        raise ArgumentError(" and ".join(asked), "must be of one query", both)
+        ids = as_list(queries.ids)
+        both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
+        raise ArgumentError(" and ".join(requested), "must be of one query", both)
     return chosen, names
 
 
@@ -99,11 +101,11 @@ def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
     others = [np.asarray(column, np.float64) + 0.0 for column in columns]  # without a −0
     if (frame := as_frame(X, "X")) is not None:
         series = [
-            nw.new_series(f"gbrank: {place}", values, backend=frame.implementation)
-            for place, values in enumerate(others)
+            nw.new_series(f"gbrank: {number}", values, backend=frame.implementation)
+            for number, values in enumerate(others)
         ]
         return len(frame) - len(frame.with_columns(*series).unique())
-    keys = row_keys(X)
+    keys = row_keys(X, np.float64)
     for values in others:
         keys = split_mix(keys, values.view(np.uint64))
     return len(keys) - len(np.unique(keys))

@@ -34,22 +34,22 @@ def query_keys(ids: Array) -> Keys:
 
 def document_keys(queries: Queries) -> Keys:
     """Hash each document's query and its position there."""
-    place = np.empty(queries.n_documents, dtype=np.uint64)
+    position = np.empty(queries.n_documents, dtype=np.uint64)
     first = np.repeat(queries.offsets[:-1], queries.sizes)
-    place[queries.order] = np.arange(queries.n_documents) - first
-    return split_mix(query_keys(queries.ids)[queries.index], place)
+    position[queries.order] = np.arange(queries.n_documents) - first
+    return split_mix(query_keys(queries.ids)[queries.index], position)
 
 
-def row_keys(X: Features) -> Keys:
-    """Hash the numbers of each row, in single precision."""
+def row_keys(X: Features, dtype: type[np.floating[Any]] = np.float32) -> Keys:
+    """Hash the numbers of each row, as numbers of this type."""
     n_rows, n_columns = X.shape
     step = 1 + BLOCK // n_columns
     columns = split_mix(np.arange(n_columns, dtype=np.uint64), 0)
     keys = np.empty(n_rows, dtype=np.uint64)
     for start in range(0, n_rows, step):
         with np.errstate(over="ignore"):
-            numbers = canonical(as_dense(X[start : start + step]).astype(np.float32))
-        mixed = split_mix(numbers.view(np.uint32) + columns, 0)
+            numbers = canonical(as_dense(X[start : start + step]).astype(dtype))
+        mixed = split_mix(numbers.view(f"u{numbers.itemsize}") + columns, 0)
         keys[start : start + step] = split_mix(mixed.sum(axis=1), 0)
     return keys
 

@@ -23,11 +23,20 @@ from gbrank.data.feature_matrix import (
     check_no_infinity,
     objects_of,
 )
-from gbrank.data.frames import FeatureTable, as_numbers, feature_table, is_numeric
+from gbrank.data.frames import (
+    VECTOR_HINT,
+    VECTORS,
+    FeatureTable,
+    as_numbers,
+    describe_problem,
+    feature_table,
+    is_numeric,
+)
 from gbrank.data.ids import as_list, is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 NUMBERS = {int, float, bool, type(None)}  # None becomes NaN
+NOT_NUMERIC_HINT = " Drop it, or name it in categorical_feature."
 
 
 @dataclass(frozen=True)
@@ -62,26 +71,33 @@ class Schema:
     @classmethod
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
         """Learn the columns from training data."""
-        places = () if categorical_feature is None else categorical_feature
-        check_column_list(places, "categorical_feature")
+        wanted = () if categorical_feature is None else categorical_feature
+        check_column_list(wanted, "categorical_feature")
         table = feature_table(X)
-        names = None if table is None else table.names
-        n_features = int((check_matrix(X) if table is None else table).shape[1])
-        asked = set(column_places(places, "categorical_feature", names, n_features))
-        categories, empty = {}, []
-        columns = {i: table.column(i) for i in asked.union(table.others)} if table else {}
-        for place, column in sorted(columns.items()):
+        if table is None:
+            n_features = int(check_matrix(X).shape[1])
+            categorical = {*find_columns(wanted, "categorical_feature", None, n_features)}
+            start = getattr(X, "counted_from", 0)
+            return cls(n_features, None, sorted(categorical), {}, counted_from=start)
+        n_features = table.shape[1]
+        categorical = {*find_columns(wanted, "categorical_feature", table.names, n_features)}
+        categories: dict[int, list[Any]] = {}
+        empty: list[int] = []
+        problems: list[str] = []
+        for index in sorted(categorical.union(table.others)):
+            column = table.column(index)
             if column.null_count() == len(column):
-                empty.append(place)
-            of_categories = place in asked or column.dtype in (nw.Categorical, nw.Enum)
-            if of_categories and not is_numeric(column.dtype):
-                categories[place] = _known_categories(column)
-            elif not is_numeric(column.dtype):
-                hint = " Drop it, or name it in categorical_feature."
-                as_numbers(column, "X must hold numbers, booleans or categories", hint)
-        categorical = sorted(asked | set(categories))
-        start = 0 if table else getattr(X, "counted_from", 0)
-        return cls(n_features, names, categorical, categories, empty, start)
+                empty.append(index)
+            if is_numeric(column.dtype):
+                continue
+            if index in categorical or column.dtype in (nw.Categorical, nw.Enum):
+                categories[index] = _known_categories(column)
+            elif problem := describe_problem(column, NOT_NUMERIC_HINT):
+                problems.append(problem)
+        if problems:
+            problems += _infinite_columns(table)
+            raise ValueError(f"X must hold numbers, booleans or categories; {_listed(problems)}")
+        return cls(n_features, table.names, sorted(categorical | {*categories}), categories, empty)
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> Schema:
@@ -98,18 +114,19 @@ class Schema:
                 demand = "must have the same columns in all partitions"
                 both = f"{listed(first.feature_names)} and {listed(part.feature_names)}"
                 raise ArgumentError("X", demand, both)
-        categorical, categories = [], {}
-        for place in sorted({*chain.from_iterable(part.categorical for part in schemas)}):
-            parts = [part for part in schemas if place not in part.empty] or schemas[:1]
-            kinds = sorted({part._kind_of(place) for part in parts})
+        categorical: list[int] = []
+        categories: dict[int, list[Any]] = {}
+        for index in sorted({*chain.from_iterable(part.categorical for part in schemas)}):
+            parts = [part for part in schemas if index not in part.empty] or schemas[:1]
+            kinds = sorted({part._kind_of(index) for part in parts})
             if len(kinds) > 1:
-                got = f"{' and '.join(kinds)} in column {first._name(place)!r}"
+                got = f"{' and '.join(kinds)} in column {first._name(index)!r}"
                 raise ArgumentError("X", "must hold the same types in all partitions", got)
             if kinds != ["numbers"]:
-                categorical.append(place)
+                categorical.append(index)
             if kinds == ["categories"]:
-                known = chain.from_iterable(part.categories[place] for part in parts)
-                categories[place] = _sorted({*known})
+                known = chain.from_iterable(part.categories[index] for part in parts)
+                categories[index] = _sorted({*known})
         return replace(first, categorical=categorical, categories=categories, empty=[])
 
     def transform(self, X: Any) -> Features:
@@ -122,16 +139,18 @@ class Schema:
                 demand = f"must have {self.n_features} columns, as in fit"
                 raise ArgumentError("X", demand, f"shape {values.shape}")
             return self._of_columns(values.T.tolist())
-        places, codes = self._places(table), {}
+        indices = self._indices(table)
+        codes: dict[int, Vector] = {}
         for position, known in self._codes_of.items():
-            place, name = places[position], self._name(position)
-            codes[place] = np.array(_numbers(table.values(place), name, known), float)
-        return self._checked(table.matrix(places, codes))
+            index = indices[position]
+            numbers = _numbers(table.values(index), self._name(position), known)
+            codes[index] = np.array(numbers, float)
+        return self._checked(table.matrix(indices, codes))
 
     def in_order(self, X: Any) -> Any:
         """Order the columns of a data frame as in fit; return anything else unchanged."""
         table = feature_table(X) if self.names else None
-        return X if table is None or table.names == self.names else table.take(self._places(table))
+        return X if table is None or table.names == self.names else table.take(self._indices(table))
 
     def of_rows(self, rows: Sequence[Mapping[Any, Any]]) -> Features:
         """Convert rows, each a mapping with a value for each name, to an array."""
@@ -141,10 +160,10 @@ class Schema:
             columns = [[row[name] for row in rows] for name in self.names]
         except KeyError:
             texts = [{str(key): value for key, value in row.items()} for row in rows]
-            for place, row in enumerate(texts):
+            for number, row in enumerate(texts):
                 if lacking := sorted(set(self.names) - row.keys()):
                     demand = f"must have {quoted(lacking[0])} in every mapping, None where it is"
-                    raise ArgumentError("X", f"{demand} missing; row {place} lacks it") from None
+                    raise ArgumentError("X", f"{demand} missing; row {number} lacks it") from None
             return self.of_rows(texts)
         return self._of_columns(columns)
 
@@ -172,15 +191,15 @@ class Schema:
                 raise ArgumentError("X", f"{demand} column {self._name(position)!r}", f"{value}")
         return matrix
 
-    def _places(self, table: FeatureTable) -> list[int]:
+    def _indices(self, table: FeatureTable) -> list[int]:
         """Find the columns of fit in a table."""
         if self.names is None or table.names == self.names:
             return [*range(len(table.names))]
-        place_of = {name: place for place, name in enumerate(table.names)}
-        if missing := [name for name in self.names if name not in place_of]:
+        index_of = {name: index for index, name in enumerate(table.names)}
+        if missing := [name for name in self.names if name not in index_of]:
             problem = f"it lacks {listed(missing)}, and has {listed(table.names)}"
             raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
-        return [place_of[name] for name in self.names]
+        return [index_of[name] for name in self.names]
 
     def _name(self, position: int) -> str:
         return str(position) if self.names is None else self.names[position]
@@ -200,6 +219,22 @@ class Schema:
         }
 
 
+def _listed(problems: list[str]) -> str:
+    """Put several problems on lines of their own."""
+    if len(problems) == 1:
+        return problems[0]
+    return "\n- ".join([f"{len(problems)} columns cannot be used:", *problems])
+
+
+def _infinite_columns(table: FeatureTable) -> list[str]:
+    numeric = {*range(table.shape[1])} - {*table.others}
+    return [
+        f"column {table.names[index]!r} has infinite values. Use NaN for missing ones."
+        for index in sorted(numeric)
+        if np.isinf(as_numbers(table.column(index), "")).any()
+    ]
+
+
 def _known_categories(column: nw.Series[Any]) -> list[Any]:
     """List the categories in a column, in the order of their codes."""
     values = [plain(value) for value in _distinct(column.to_list())]
@@ -207,6 +242,8 @@ def _known_categories(column: nw.Series[Any]) -> list[Any]:
         if not isinstance(value, str | int | float | bool):
             got = f"{quoted(value)} ({type(value).__name__}) in column {column.name!r}"
             hint = " Convert them, for example with astype(str)."
+            if isinstance(value, VECTORS):
+                hint = f" {VECTOR_HINT}"
             raise ArgumentError("X", "must have categories that are text or numbers", got, hint)
     return _sorted(set(values))
 
@@ -252,30 +289,30 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> Vector:
     """Convert columns of a table to numbers, shape (n_columns, n_documents)."""
     if (table := feature_table(X)) is None:
         matrix = check_matrix(X)
-        chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
+        chosen = matrix[:, list(find_columns(wanted, "columns", None, matrix.shape[1]))]
         return np.ascontiguousarray(as_dense(chosen).T, float)
-    places = column_places(wanted, "columns", table.names, len(table.names))
+    indices = find_columns(wanted, "columns", table.names, len(table.names))
     demand = f"columns {list(wanted)} of X must hold numbers"
-    return np.array([as_numbers(table.column(place), demand) for place in places], float)
+    return np.array([as_numbers(table.column(index), demand) for index in indices], float)
 
 
-def column_places(
+def find_columns(
     wanted: Iterable[int | str], argument: str, names: Sequence[str] | None, n_features: int
 ) -> tuple[int, ...]:
     """Resolve columns named by an argument, or by position, to positions."""
-    places = []
+    indices = []
     for item in wanted:
         if not isinstance(item, str):
             position = f"a position in {argument}"
-            places.append(check_number(item, position, 0, n_features - 1, integer=True))
+            indices.append(check_number(item, position, 0, n_features - 1, integer=True))
         elif names is None:
             demand = f"must be a data frame for {argument} by name, such as {quoted(item)}"
             raise ArgumentError("X", demand)
         elif item not in names:
             raise unknown_name(f"name in {argument}", item, names)
         else:
-            places.append(names.index(item))
-    return tuple(places)
+            indices.append(names.index(item))
+    return tuple(indices)
 
 
 def column_of(X: Any, name: str, argument: str) -> Array:
@@ -286,10 +323,10 @@ def column_of(X: Any, name: str, argument: str) -> Array:
     names = Schema.learn(X).feature_names if table is None else table.names
     if name not in names:
         raise unknown_name(f"column ({argument})", name, names)
-    place = names.index(name)
+    index = names.index(name)
     if table is None:
-        values = as_list(as_dense(check_matrix(X)[:, [place]]).ravel())
+        values = as_list(as_dense(check_matrix(X)[:, [index]]).ravel())
     else:
-        values = table.values(place)
+        values = table.values(index)
     known = (None if is_missing(value) else value for value in values)
     return np.fromiter(known, object, len(values))

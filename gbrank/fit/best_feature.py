@@ -11,7 +11,7 @@ from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.data.schema import Schema, column_places
+from gbrank.data.schema import Schema, find_columns
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.interrupted import is_part
 from gbrank.measures.measure import BoundMeasure, Measure, bind_to_rows
@@ -91,9 +91,7 @@ def baseline_column(ranker: BoostedRanker, schema: Schema) -> int | None:
     """Return the column that a ranker is to be ahead of, if one is named."""
     if ranker.baseline is None:
         return None
-    (column,) = column_places(
-        [ranker.baseline], "baseline", schema.feature_names, schema.n_features
-    )
+    (column,) = find_columns([ranker.baseline], "baseline", schema.feature_names, schema.n_features)
     if column in schema.categorical:
         raise ArgumentError("baseline", "must be a column of numbers", repr(ranker.baseline))
     if n_workers() > 1:

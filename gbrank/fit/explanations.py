@@ -14,7 +14,7 @@ from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.common.words import apart
 from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import as_dense
-from gbrank.data.lookup import by_rank, rows_asked_for
+from gbrank.data.lookup import by_rank, find_rows
 from gbrank.data.queries import Queries
 from gbrank.fit.arguments import Ids, TableLike, n_documents
 from gbrank.fit.boosted_ranker import BoostedRanker
@@ -283,7 +283,7 @@ class ExplainedRanker(BoostedRanker):
         def ranked(rows: Positions) -> Positions:
             return by_rank(rows, self.predict(take_rows(X, rows)))
 
-        rows, names = rows_asked_for(asked, queries, query, docid, ranked)
+        rows, names = find_rows(asked, queries, query, docid, ranked)
         first, *second = self._values(take_rows(X, np.array(rows)))
         beside = rows[1:] or queries.rows(queries.index[rows[0]]).tolist()
         table = take_rows(X, np.array([rows[0], *beside]))

@@ -13,7 +13,7 @@ from gbrank.common.fields import Choice
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Schema, column_places, feature_columns
+from gbrank.data.schema import Schema, feature_columns, find_columns
 from gbrank.engine.contract import Program, Terms
 from gbrank.engine.driver import Runner
 from gbrank.measures.measure import TIE_ORDERS, Measure
@@ -71,7 +71,7 @@ class CustomMeasure(Measure):
 
     def with_positions(self, schema: Schema) -> "CustomMeasure":
         """Return the measure with its columns by position, for features without names."""
-        places = column_places(self.columns, "columns", schema.names, schema.n_features)
+        places = find_columns(self.columns, "columns", schema.names, schema.n_features)
         if not set(places).isdisjoint(schema.categorical):
             raise ValueError(f"columns {list(self.columns)} of X must hold numbers.")
         return replace(self, columns=places)

@@ -31,3 +31,12 @@ def test_names() -> None:
     """A name may be missing, and be that of a document of another query."""
     queries = Queries.from_qid([1, 1, 1, 2, 2, 2])
     assert count_repeated_names(["a", "b", "a", "a", None, None], queries) == 1
+
+
+def test_rows_that_differ_after_seven_digits_differ() -> None:
+    """Times in seconds, which single precision rounds to minutes."""
+    times = 1_700_000_000 + np.arange(100.0).reshape(50, 2)
+    qid = np.repeat(np.arange(5), 10)
+    for table in (times, sp.csr_matrix(times), pd.DataFrame(times, columns=["from", "to"])):
+        assert count_repeated_rows(table, qid) == 0
+    assert count_repeated_rows(np.repeat(times, 2, axis=0), np.repeat(qid, 2)) == 50
