@@ -19,7 +19,6 @@ from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows, of_all
-from gbrank.data.queries import Queries
 from gbrank.data.text_files import written
 from gbrank.data.trec import judged_run, run_lines
 from gbrank.measures.measure import bind_to_rows
@@ -149,9 +148,7 @@ def evaluate(
     measures = {name: get_measure(name) for name in metric}
     repeats = 0  # of runs and qrels, `judged_run` says it
     if run is not None:
-        y, values, qid, judged = judged_run(run, file)
-        judgements = {"judged": judged.astype(np.float64)}
-        data = Documents(None, y, Queries.from_qid(qid), labels=judgements)
+        data, values = judged_run(run, file)
     else:
         labels = {each.label for each in measures.values() if each.label is not None}
         if labels and not is_table(file):

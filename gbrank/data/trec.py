@@ -10,17 +10,19 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_entries, check_finite, check_vector, quoted
-from gbrank.common.errors import ArgumentError, warn_user
-from gbrank.common.values import Mask, Vector
+from gbrank.common.errors import ArgumentError, error_context, warn_user
+from gbrank.common.values import Vector
+from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
+from gbrank.data.records import entries_of, is_in_memory
 from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, decoded, read_bytes, written
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
@@ -29,20 +31,27 @@ Lines: TypeAlias = tuple[Vector, list[str], list[str]]
 DocumentKey: TypeAlias = tuple[Any, str]  # its query, and its name
 QueryKey: TypeAlias = Callable[[Any], Any]  # equal for ids of one query
 
+JUDGED = "judged"  # the label of documents that have a judgement
+FIRST_RANKS = 10
+FEW_JUDGED = 0.1  # of the first documents
+
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
 
 
-def read_run(path: StrPath) -> Lines:
-    """Read the scores of documents from a TREC run, as `write_run` writes them.
+def read_run(run: Any) -> Lines:
+    """Read the scores of documents from a run: a TREC file, as `write_run` writes it, or in memory.
 
     One document a line, ``query Q0 document rank score name``, in any order. The second, fourth
     and last column play no part, as in trec_eval. Blank lines are skipped.
 
     Parameters
     ----------
-    path : str or path-like
-        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
+    run : str, path-like, mapping, data frame or iterable
+        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name);
+        ``{query: {document: score}}``; a data frame whose columns have the names of PyTerrier,
+        ir_measures, ranx or TREC, such as query_id, doc_id and score; or records of ir_measures.
+        Names of queries and documents are read as text.
 
     Returns
     -------
@@ -65,7 +74,9 @@ def read_run(path: StrPath) -> Lines:
     ...     read_run(f"{folder}/run.txt")
     (array([2.5, 0.5]), ['q1', 'q1'], ['d3', 'd1'])
     """
-    return parse_run(path, read_bytes(path))
+    if is_path(run):
+        return parse_run(run, read_bytes(run))
+    return _in_memory(run, "run", "score")
 
 
 def parse_run(path: StrPath, content: bytes) -> Lines:
@@ -74,8 +85,8 @@ def parse_run(path: StrPath, content: bytes) -> Lines:
     return _parse(path, content, form, "score", "a finite number", _NUMBER)
 
 
-def read_qrels(path: StrPath) -> Lines:
-    """Read relevance judgements from a TREC qrels file, as `write_qrels` writes them.
+def read_qrels(qrels: Any) -> Lines:
+    """Read relevance judgements: a TREC file, as `write_qrels` writes it, or in memory.
 
     One document a line, ``query iteration document label``, in any order. The second column plays
     no part. Blank lines, and comments, which begin with ``#``, are skipped. Some collections have
@@ -83,13 +94,13 @@ def read_qrels(path: StrPath) -> Lines:
 
     Parameters
     ----------
-    path : str or path-like
-        As for `read_run`.
+    qrels : str, path-like, mapping, data frame or iterable
+        As for `read_run`, with labels in place of scores.
 
     Returns
     -------
     y : ndarray of float64, shape (n_documents,)
-        Labels, integers.
+        Labels; integers in files.
     qid, documents : list of str, length n_documents
         As from `read_run`.
 
@@ -107,12 +118,39 @@ def read_qrels(path: StrPath) -> Lines:
     ...     read_qrels(f"{folder}/qrels.txt")
     (array([0., 2.]), ['q1', 'q1'], ['d1', 'd3'])
     """
+    if not is_path(qrels):
+        return _in_memory(qrels, "qrels", "label")
     form = "query iteration document label"
-    return _parse(path, read_bytes(path), form, "label", "an integer", _INTEGER)
+    return _parse(qrels, read_bytes(qrels), form, "label", "an integer", _INTEGER)
 
 
-def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
-    """Read a TREC run with relevance judgements, as trec_eval does.
+def is_path(source: object) -> TypeGuard[StrPath]:
+    """Check for the path of a file."""
+    return isinstance(source, str | os.PathLike)
+
+
+def _in_memory(source: Any, argument: str, column: str) -> Lines:
+    if isinstance(source, Iterator):
+        source = list(source)
+    if not is_in_memory(source):
+        demand = (
+            f"must be a path, {{query: {{document: {column}}}}}, a data frame with columns such as "
+            f"query_id, doc_id and {column}, or records of ir_measures"
+        )
+        raise ArgumentError(argument, demand, quoted(source))
+    numbers: dict[DocumentKey, float] = {}
+    with error_context(f"{argument}: "):
+        for query, document, number in entries_of(source, column):
+            if not math.isfinite(number):
+                raise ArgumentError(column, "must be finite", f"{number} of {quoted(document)}")
+            _add(numbers, query, document, number, f"expected one {column}")
+    if not numbers:
+        raise ArgumentError(argument, "must hold at least one document", quoted(source))
+    return _as_lines(numbers)
+
+
+def read_judged_run(run: Any, qrels: Any) -> tuple[Vector, Vector, list[str]]:
+    """Read a run with relevance judgements, as trec_eval does.
 
     Documents without judgement have label 0, and so have negative labels. Documents that were
     never retrieved have the score −inf: measures count them in the ideal. Queries that qrels lack
@@ -121,7 +159,7 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
 
     Parameters
     ----------
-    run, qrels : str or path-like
+    run, qrels
         As for `read_run` and `read_qrels`.
 
     Returns
@@ -134,7 +172,7 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     Raises
     ------
     ValueError
-        If a file is malformed, or no query is in both.
+        If one is malformed, no query is in both, or no retrieved document is judged.
 
     Examples
     --------
@@ -151,25 +189,30 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     >>> NDCG()(y, scores, qid=qid)
     0.5212...
     """
-    return judged_run(run, qrels)[:3]
+    documents, scores = judged_run(run, qrels)
+    return documents.y, scores, documents.queries.ids[documents.queries.index].tolist()
 
 
-def judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str], Mask]:
-    """Read as `read_judged_run` does, with the mask of the rows that qrels have."""
-    labels, qid, judged = read_qrels(qrels)
-    runs = {"run": Run(run, *read_run(run))}
-    queries, scores = add_retrieved(Queries.from_qid(qid), judged, runs, str)
-    y = extended(np.maximum(labels, 0.0), queries, "y", len(qid))
-    return y, scores["run"], queries.ids[queries.index].tolist(), np.arange(len(y)) < len(qid)
+def judged_run(run: Any, qrels: Any) -> tuple[Documents, Vector]:
+    """Read a run and judgements as documents, which have the label "judged", and their scores."""
+    y, qid, names = read_qrels(qrels)
+    judged = Documents(None, np.maximum(y, 0.0), Queries.from_qid(qid))
+    documents, scores = with_retrieved(judged, names, {"run": Run.read(run)}, str)
+    return documents, scores["run"]
 
 
 class Run(NamedTuple):
-    """The scores of a TREC run, each with its query and its document."""
+    """The scores of a run, each with its query and its document; `path` is what errors call it."""
 
     path: StrPath
     scores: Vector
     qid: list[str]
     documents: list[str]
+
+    @classmethod
+    def read(cls, source: Any, name: str = "run") -> Run:
+        """Read a run from a file, or from memory, under this name."""
+        return cls(source if is_path(source) else name, *read_run(source))
 
     def names(self, docid: Any, queries: Queries) -> list[Any]:
         """List the names of the documents in all rows."""
@@ -193,6 +236,25 @@ class Run(NamedTuple):
         lines = zip(self.qid, self.documents, ranks.tolist(), strict=True)
         return {(numbers[query], name): rank for query, name, rank in lines if query in numbers}
 
+    def check_names(
+        self, ranks: Mapping[DocumentKey, float], judged: Mapping[DocumentKey, Any]
+    ) -> None:
+        """Refuse a run of which no document is judged; warn where few of the first ones are."""
+        first = [row in judged for row, rank in ranks.items() if rank <= FIRST_RANKS]
+        if not any(first) and not any(row in judged for row in ranks):
+            retrieved = quoted(next(iter(ranks))[1])
+            known = quoted(next(iter(judged))[1])
+            raise ValueError(
+                f"{self.path}: no retrieved document is judged. Are documents named differently? "
+                f"The run has {retrieved}, the judgements have {known}."
+            )
+        share = sum(first) / len(first)
+        if share < FEW_JUDGED:
+            warn_user(
+                f"{self.path}: only {share:.1%} of the first {FIRST_RANKS} documents are judged; "
+                "the others count as not relevant. Are documents named differently?"
+            )
+
     def _numbers(self, queries: Queries, query_key: QueryKey) -> dict[str, int]:
         """Find the number of each query of the run; warn about those that only one side has."""
         ids, topics, numbers = as_list(queries.ids), list(dict.fromkeys(self.qid)), dict[str, int]()
@@ -215,30 +277,46 @@ class Run(NamedTuple):
         return numbers
 
 
-def add_retrieved(
-    queries: Queries, docid: Any, runs: Mapping[str, Run], query_key: QueryKey
-) -> tuple[Queries, dict[str, Vector]]:
-    """Add rows, behind the others, for documents that only runs have.
+def with_retrieved(
+    documents: Documents, docid: Any, sources: Mapping[str, Vector | Run], query_key: QueryKey
+) -> tuple[Documents, dict[str, Vector]]:
+    """Add the documents that only runs retrieved, and score all as trec_eval ranks them.
 
+    A document that a run lacks was never retrieved: its score is −inf. Without runs, nothing
+    changes; beside them, documents that are judged have the label "judged", and there is no X.
     Queries have the same key: str of ids from files, where "1" and "1.0" differ, as in trec_eval.
-    Returns all queries, and minus the ranks that trec_eval gives by each run, −inf without one.
     """
+    runs = {key: source for key, source in sources.items() if isinstance(source, Run)}
+    vectors = {key: source for key, source in sources.items() if not isinstance(source, Run)}
+    if not runs:
+        return documents, vectors
+    n, queries = documents.queries.n_documents, documents.queries
     names = map(str, next(iter(runs.values())).names(docid, queries))
     rows = list(zip(queries.index.tolist(), names, strict=True))
     by_run = {key: run.ranks(queries, query_key) for key, run in runs.items()}
-    known = set(rows)
-    rows += [row for row in dict.fromkeys(chain(*by_run.values())) if row not in known]
-    scores = {
-        key: np.array([-ranks.get(row, np.inf) for row in rows]) for key, ranks in by_run.items()
-    }
-    return Queries.from_qid(queries.ids[[query for query, _ in rows]]), scores
+    judged = dict.fromkeys(rows)
+    for key, run in runs.items():
+        run.check_names(by_run[key], judged)
+    rows += [row for row in dict.fromkeys(chain(*by_run.values())) if row not in judged]
+    index = np.array([query for query, _ in rows])
 
+    def extended(values: Vector, fill: float) -> Vector:
+        """Extend a column; it has NaN in queries where it has NaN."""
+        filled = np.full(queries.n_queries, fill)
+        filled[queries.index[np.isnan(values)]] = np.nan
+        return np.append(values, filled[index[n:]])
 
-def extended(column: Any, queries: Queries, name: str, length: int, fill: float = 0.0) -> Vector:
-    """Extend a column to rows that were added; NaN in queries where it has NaN."""
-    values, filled = check_vector(column, name, length), np.full(queries.n_queries, fill)
-    filled[queries.index[: len(values)][np.isnan(values)]] = np.nan
-    return np.append(values, filled[queries.index[len(values) :]])
+    labels = {JUDGED: np.ones(n), **documents.labels}
+    scores = {key: extended(values, -np.inf) for key, values in vectors.items()}
+    for key, ranks in by_run.items():
+        scores[key] = np.array([-ranks.get(row, np.inf) for row in rows])
+    documents = Documents(
+        None,
+        extended(documents.y, 0.0),
+        Queries.from_qid(queries.ids[index]),
+        labels={name: extended(values, 0.0) for name, values in labels.items()},
+    )
+    return documents, scores
 
 
 def write_run(
@@ -364,13 +442,24 @@ def _parse(
         number = float(text) if pattern.fullmatch(text) else math.nan
         if not math.isfinite(number):
             raise ValueError(f"{where} {kind} as {column}, got {quoted(text)}")
-        if (first := numbers.setdefault((query, document), number)) != number:
-            raise ValueError(
-                f"{where} one {column} of document {quoted(document)} of query {quoted(query)}, "
-                f"got {number:.15g} after {first:.15g}"
-            )
+        _add(numbers, query, document, number, f"{where} one {column}")
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
+    return _as_lines(numbers)
+
+
+def _add(
+    numbers: dict[DocumentKey, float], query: str, document: str, number: float, demand: str
+) -> None:
+    """Add the score or label of a document, which may be there already, if it is the same."""
+    if (first := numbers.setdefault((query, document), number)) != number:
+        raise ValueError(
+            f"{demand} of document {quoted(document)} of query {quoted(query)}, "
+            f"got {number:.15g} after {first:.15g}"
+        )
+
+
+def _as_lines(numbers: dict[DocumentKey, float]) -> Lines:
     qid, documents = zip(*numbers, strict=True)
     return np.array(list(numbers.values())), list(qid), list(documents)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -22,10 +21,25 @@ from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.text_files import StrPath
-from gbrank.data.trec import Run, add_retrieved, extended
+from gbrank.data.trec import Run, with_retrieved
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
-from gbrank.evaluation.dataset import Dataset, Fit, FitResult, check_known, configure, run_fits
-from gbrank.evaluation.scorable import JUDGED, open_source, predicted, read_judgements, scores_from
+from gbrank.evaluation.dataset import (
+    Dataset,
+    Fit,
+    FitResult,
+    check_known,
+    configure,
+    is_scored,
+    run_fits,
+    take_whole_queries,
+)
+from gbrank.evaluation.scorable import (
+    holds_judgements,
+    open_source,
+    predicted,
+    read_judgements,
+    scores_from,
+)
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import JUDGE, PEOPLE, of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -125,7 +139,7 @@ def compare_scores(
     baseline = _check_names(scores, "scores", baseline, target_difference)
     measures = get_measures(metric, "metric")
     query_key: Any = key_of
-    if isinstance(y, str | os.PathLike):
+    if holds_judgements(y):
         if any(argument is not None for argument in (qid, group, docid, X)):
             raise ArgumentError("y", "must be an array beside qid, group, docid or X", quoted(y))
         y, qid, docid, judge_labels = read_judgements(y, judge_labels)
@@ -133,27 +147,13 @@ def compare_scores(
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
     warn_of_repeats(docid, queries)
-    vectors = dict[str, Any]()
-    runs = dict[str, Run]()
+    sources: dict[str, Any] = {}
     for key, source in scores.items():
         with error_context(f"scores[{key!r}]: "):
-            source = open_source(source, X)
-            if isinstance(source, Run):
-                runs[key] = source
-            else:
-                values = predicted(source, X, qid, group)
-                vectors[key] = check_scores(values, n, unretrieved=True)
-    if runs:
-        queries, of_runs = add_retrieved(queries, docid, runs, query_key)
-        labels = {JUDGED: np.ones(n), **(labels or {})}
-        labels = {k: extended(item, queries, f"labels[{k!r}]", n) for k, item in labels.items()}
-        X = None
-        y = extended(y, queries, "y", n)
-        judge_labels = (
-            None if judge_labels is None else extended(judge_labels, queries, "judge_labels", n)
-        )
-        vectors = {key: extended(item, queries, key, n, -np.inf) for key, item in vectors.items()}
-        vectors |= of_runs
+            sources[key] = open_source(source, X, key)
+            if not isinstance(sources[key], Run):
+                values = predicted(sources[key], X, qid, group)
+                sources[key] = check_scores(values, n, unretrieved=True)
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
     if judge_labels is not None:
@@ -162,6 +162,7 @@ def compare_scores(
     else:
         _check_no_judge(labels)
     documents = Documents.checked(X, queries=queries, **data)
+    documents, vectors = with_retrieved(documents, docid, sources, query_key)
     _check_measures(decisive, documents)
     cube = np.array([[vectors[key]] for key in scores])
     unknown = np.full((len(scores), 1, 1), np.nan)
@@ -289,29 +290,34 @@ def compare_rankers(
     _check_datasets(datasets, measures)
     baseline = _check_names(rankers, "rankers", baseline, target_difference)
     numbers = _check_seeds(seeds)
-    sources = [
-        (data, name, _on_data(name, ranker, data))
-        for data, (name, ranker) in product(datasets, rankers.items())
-    ]
+    sources = {
+        data.name: {name: _on_data(name, ranker, data) for name, ranker in rankers.items()}
+        for data in datasets
+    }
     fits = [
         Fit(name, configure(ranker, random_state=seed, n_jobs=1), data, seed, fold)
-        for data, name, ranker in sources
+        for data in datasets
+        for name, ranker in sources[data.name].items()
         for seed in numbers
         for fold in range(1, len(data.splits) + 1)
     ]
     results = run_fits(fits, n_jobs, progress)
     comparisons = []
     for data in datasets:
-        done = [result for fit, result in zip(fits, results, strict=True) if fit.data is data]
+        by_fit = {
+            (fit.name, fit.seed, fit.fold): result
+            for fit, result in zip(fits, results, strict=True)
+            if fit.data is data
+        }
         shape = (len(rankers), len(numbers), len(data.splits))
         comparison = Comparison(
             data=data.name,
             rankers=list(rankers),
             seeds=numbers,
             metrics=list(map(str, measures)),
-            parts=_values_of_parts(data, done, shape, measures),
-            rounds=np.array([result.rounds for result in done]).reshape(shape),
-            cpu_seconds=np.array([result.seconds for result in done]).reshape(shape),
+            parts=_values_of_parts(data, sources[data.name], numbers, by_fit, measures),
+            rounds=np.array([result.rounds for result in by_fit.values()]).reshape(shape),
+            cpu_seconds=np.array([result.seconds for result in by_fit.values()]).reshape(shape),
             baseline=baseline,
             target_difference=target_difference,
         )
@@ -321,28 +327,39 @@ def compare_rankers(
 
 def _values_of_parts(
     data: Dataset,
-    results: Sequence[FitResult],
-    shape: tuple[int, int, int],
+    sources: Mapping[str, Any],
+    seeds: Sequence[int],
+    by_fit: Mapping[tuple[str, int, int], FitResult],
     measures: Sequence[Measure],
 ) -> dict[str, QueryValues]:
-    """Measure the scores of each part; results are in order of ranker, seed and fold."""
-    n_rankers, n_seeds, n_folds = shape
+    """Measure the scores of each part; documents that only runs retrieved are in their queries."""
+    scored = {name: source for name, source in sources.items() if is_scored(source)}
+    documents, vectors = with_retrieved(data.documents, data.docid, scored, key_of)
+    index = documents.queries.index
+    added = np.arange(len(data.y), len(index))
     values = {}
     for part in PARTS:
         by_fold = []
-        for number, fold in enumerate(data.splits):
-            if len(rows := getattr(fold, part)):
-                scores = np.array([result.scores[part] for result in results[number::n_folds]])
-                cube = scores.reshape(n_rankers, n_seeds, len(rows))
-                documents = data.rows(rows)
-                by_fold.append(QueryValues.of_scores(measures, documents, number + 1, cube))
+        for number, fold in enumerate(data.splits, 1):
+            if not len(rows := getattr(fold, part)):
+                continue
+            lists = np.concatenate([rows, added[np.isin(index[added], index[rows])]])
+            cube = np.full((len(sources), len(seeds), len(lists)), -np.inf)
+            for scores, name in zip(cube, sources, strict=True):
+                if name in vectors:
+                    scores[:] = vectors[name][lists]
+                    continue
+                for column, seed in zip(scores, seeds, strict=True):
+                    column[: len(rows)] = by_fit[name, seed, number].scores[part]
+            judged = take_whole_queries(documents, lists)
+            by_fold.append(QueryValues.of_scores(measures, judged, number, cube))
         if by_fold:
             values[part] = QueryValues.concatenate(by_fold)
     return values
 
 
 def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
-    """Resolve a name to a ranker with default parameters, and what is fitted to its scores."""
+    """Resolve a name to a ranker with default parameters; open models, columns and runs."""
     if hasattr(ranker, "fit"):
         return ranker
     if isinstance(ranker, str):
@@ -353,7 +370,8 @@ def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
                 return getattr(import_optional(ranker), kind)(**params)
             return GBRanker(get_objective(ranker))  # an object: other processes may lack the name
     with error_context(f"rankers[{name!r}]: "):
-        return scores_from(ranker, data.X, qid=data.qid, docid=data.docid)
+        source = open_source(ranker, data.X, name)
+        return source if isinstance(source, Run) else scores_from(source, data.X, qid=data.qid)
 
 
 def _check_names(

@@ -25,6 +25,7 @@ from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
+from gbrank.data.trec import Run
 from gbrank.evaluation.scorable import predicted, select_columns
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
@@ -169,9 +170,15 @@ class Dataset:
 
     def rows(self, rows: Positions) -> Documents:
         """Take rows of whole queries, with features as the user passed them."""
-        queries = Queries.from_qid(self.queries.index[rows])
-        numbers = queries.ids
-        return self.documents.take(rows, replace(queries, ids=self.queries.ids[numbers]), numbers)
+        return take_whole_queries(self.documents, rows)
+
+
+def take_whole_queries(documents: Documents, rows: Positions) -> Documents:
+    """Take rows of whole queries, in any order."""
+    queries = Queries.from_qid(documents.queries.index[rows])
+    numbers = queries.ids
+    ids = documents.queries.ids[numbers]
+    return documents.take(rows, replace(queries, ids=ids), numbers)
 
 
 def check_known(names: Iterable[str], *functions: Callable[..., Any]) -> None:
@@ -246,7 +253,7 @@ def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[Fi
 def try_ranker(fit: Fit) -> None:
     """Train a ranker that has rounds for two, one of its start, on all rows of its data set."""
     ranker = configure(fit.ranker, n_estimators=2)
-    if isinstance(ranker, np.ndarray) or "n_estimators" not in _parameters(ranker).values():
+    if is_scored(ranker) or "n_estimators" not in _parameters(ranker).values():
         return
     data = fit.data
     rows = fit.data.splits[fit.fold - 1].valid
@@ -266,9 +273,8 @@ def run(fit: Fit) -> FitResult:
     data = fit.data
     ranker = fit.ranker
     fold = data.splits[fit.fold - 1]
-    if isinstance(ranker, np.ndarray):
-        scores = {part: ranker[rows] for part, rows in fold._asdict().items() if len(rows)}
-        return FitResult(scores, rounds=np.nan, seconds=0.0)
+    if is_scored(ranker):
+        return FitResult({}, rounds=np.nan, seconds=0.0)
     train = data.rows(fold.train)
     valid = [data.rows(fold.valid)] if len(fold.valid) else []
     judged = dict(zip(("test", "valid"), [data.rows(fold.test), *valid], strict=False))
@@ -290,6 +296,11 @@ def run_in_worker(fit: Fit) -> FitResult:
         signal.signal(signal.SIGINT, previous)
 
 
+def is_scored(ranker: object) -> bool:
+    """Check for scores of rows, or a run, which need no training."""
+    return isinstance(ranker, np.ndarray | Run)
+
+
 def _parameters(ranker: Any) -> dict[str, str]:
     """Map each parameter to the last word of its name, in steps of pipelines too."""
     return {name: name.rpartition("__")[2] for name in ranker.get_params(deep=True)}
@@ -297,7 +308,7 @@ def _parameters(ranker: Any) -> dict[str, str]:
 
 def configure(ranker: object, **values: Any) -> Any:
     """Clone a ranker, with these values of the parameters that it has."""
-    if isinstance(ranker, np.ndarray):  # scores, which nobody trains
+    if is_scored(ranker):
         return ranker
     copy = clone(ranker)
     params = {name: values[word] for name, word in _parameters(copy).items() if word in values}

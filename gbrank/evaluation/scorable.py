@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,15 @@ from gbrank.common.values import Vector
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.text_files import StrPath, read_bytes
-from gbrank.data.trec import Run, parse_run, read_qrels
+from gbrank.data.records import is_in_memory
+from gbrank.data.text_files import read_bytes
+from gbrank.data.trec import Run, is_path, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
 from gbrank.measures.measure import Measure, ranked_last
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.ranker import load_ranker
-
-JUDGED = "judged"  # the label of documents that have a judgement
 
 
 def scores_from(
@@ -48,8 +47,8 @@ def scores_from(
       UBJ), identified by its content; of an early-stopped XGBRanker, as of its file, the
       rounds up to `best_iteration` count;
     - the name of a column of X;
-    - the path of a TREC run, with the names of the rows' documents as `docid`. Documents that the
-      run lacks come last, below those of their query that it has;
+    - a run, as `read_run` reads it from a file or from memory, with the names of the rows'
+      documents as `docid`. Documents that the run lacks come last, below the others of their query;
     - an array with one score per row.
 
     A text is the name of a column, if X has one of this name, and else a path.
@@ -107,12 +106,14 @@ def n_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def open_source(source: Any, X: Any = None) -> Any:
+def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
     """Open a model, the scores of rows, or a run."""
     frame = None if X is None else as_frame(X, "X")
     if isinstance(source, str) and frame is not None and source in frame.columns:
         return frame[source].to_numpy()
-    if not isinstance(source, str | os.PathLike):
+    if isinstance(source, Iterator) or is_in_memory(source):
+        return Run.read(source, name)
+    if not is_path(source):
         return as_pretrained(source)
     path = Path(source)
     if path.is_dir():
@@ -165,8 +166,13 @@ def select_columns(model: Any, X: Any) -> Any:
     return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
 
 
-def read_judgements(qrels: StrPath, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:
-    """Read y, queries and documents of qrels, and a judge's labels where these are a path.
+def holds_judgements(y: object) -> bool:
+    """Check for qrels, in a file or in memory, in place of labels by row."""
+    return is_path(y) or isinstance(y, Iterator) or is_in_memory(y)
+
+
+def read_judgements(qrels: Any, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:
+    """Read y, queries and documents of qrels, and those of a judge if there are any.
 
     Labels below 0 are 0. People's are NaN in queries that only the judge has.
     """
@@ -174,7 +180,7 @@ def read_judgements(qrels: StrPath, judge_labels: Any) -> tuple[Vector, Any, Any
     judge = {} if judge_labels is None else _labels(judge_labels)
     queries = {query for query, _ in people}
     if judge and (lacking := sorted(queries - {query for query, _ in judge})):
-        demand = f"must hold all queries of {qrels}; it lacks {len(lacking)}"
+        demand = f"must hold all queries that people have judged; it lacks {len(lacking)}"
         raise ArgumentError("judge_labels", demand, quoted(lacking[0]))
     rows = list(people | judge)
     y = [people.get(row, 0.0 if row[0] in queries else np.nan) for row in rows]
@@ -182,7 +188,7 @@ def read_judgements(qrels: StrPath, judge_labels: Any) -> tuple[Vector, Any, Any
     return np.array(y), [query for query, _ in rows], [name for _, name in rows], labels
 
 
-def _labels(qrels: StrPath) -> dict[tuple[str, str], float]:
+def _labels(qrels: Any) -> dict[tuple[str, str], float]:
     labels, qid, docid = read_qrels(qrels)
     return dict(zip(zip(qid, docid, strict=True), np.maximum(labels, 0).tolist(), strict=True))
 

@@ -1,13 +1,22 @@
 """Runs and judgements as they lie around, beside trec_eval."""
 
+import re
+import warnings
+from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
 
-from gbrank import compare_scores, get_measure
-from gbrank.data.trec import read_judged_run
+from gbrank import compare_rankers, compare_scores, get_measure, report
+from gbrank.data.trec import read_judged_run, read_qrels, read_run
+from gbrank.evaluation import Dataset, scores_from
+from report_page import Page
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
@@ -64,6 +73,142 @@ def test_values_are_those_of_trec_eval(seed: int, tmp_path: Path) -> None:
     compared = compare_scores({"a": paths[0]}, paths[1], metric=[*SAME.values()]).summary()
     for row, name in zip(compared, SAME, strict=True):
         assert row.mean == pytest.approx(np.mean([theirs[q][name] for q in qrels]), abs=1e-14)
+
+
+def forms_of(numbers: Numbers, kind: str) -> dict[str, Any]:
+    """Return numbers of documents in all forms that they have in memory; kind is score or label."""
+    rows = [(query, name, number) for query, own in numbers.items() for name, number in own.items()]
+    relevance = "relevance" if kind == "label" else "score"
+    record = namedtuple("record", ["query_id", "doc_id", relevance])  # type: ignore[misc]
+    pyterrier = pd.DataFrame(rows, columns=["qid", "docno", kind])
+    return {
+        "dict": numbers,
+        "PyTerrier": pyterrier.assign(docid=0, rank=1, query="a text"),
+        "ir_measures": pd.DataFrame(rows, columns=["query_id", "doc_id", relevance]),
+        "ranx": pl.DataFrame(rows, schema=["q_id", "doc_id", "score"], orient="row"),
+        "records": [record(*row) for row in rows],
+        "generator": (record(*row) for row in rows),
+    }
+
+
+@pytest.mark.parametrize(
+    "form", ["dict", "PyTerrier", "ir_measures", "ranx", "records", "generator"]
+)
+def test_runs_and_judgements_in_memory(form: str, tmp_path: Path) -> None:
+    """As from files, wherever these are accepted; documents may be called NA and 007."""
+    qrels, run = world(2)
+    for numbers in (qrels, run):
+        numbers["0"] |= {"NA": 2, "007": 1}
+    files = write(tmp_path, qrels, run)
+
+    def runs() -> Any:
+        return forms_of(run, "score")[form]
+
+    def labels() -> Any:
+        return forms_of(qrels, "label")[form]
+
+    for read, memory, file in ((read_run, runs(), files[0]), (read_qrels, labels(), files[1])):
+        values, *names = read(file)
+        found, *found_names = read(memory)
+        assert_array_equal(found, values)
+        assert found_names == names
+    for ours, expected in zip(
+        read_judged_run(runs(), labels()), read_judged_run(*files), strict=True
+    ):
+        assert_array_equal(ours, expected)
+    options: dict[str, Any] = {"metric": ["map", "ndcg@10"]}
+    both = compare_scores({"a": files[0], "b": files[0]}, files[1], **options)
+    assert (
+        compare_scores({"a": runs(), "b": runs()}, labels(), **options).to_json() == both.to_json()
+    )
+    with pytest.warns(UserWarning, match="people have judged 8 queries"):
+        compare_scores({"a": runs()}, labels(), judge_labels=labels())
+    qid = read_judged_run(*files)[2]
+    docid = [name for own in qrels.values() for name in own]
+    rows = np.arange(len(docid))
+    assert_array_equal(
+        scores_from(runs(), qid=np.array(qid)[rows], docid=docid),
+        scores_from(files[0], qid=np.array(qid)[rows], docid=docid),
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "text"),
+    [
+        ({"q": {"d": np.nan}}, "score must be finite, got nan of 'd'"),
+        ({"q": {}}, "run must hold at least one document"),
+        (
+            {1: {"d": 1.0}, "1": {"d": 2.0}},
+            r"one score of document 'd' of query '1', got 2 after 1",
+        ),
+        (pd.DataFrame({"qid": [1], "docno": ["d"]}), "must have a column 'score'"),
+        (
+            pd.DataFrame({"qid": [None], "docno": ["d"], "score": [1.0]}),
+            "query must not be missing",
+        ),
+        ([0.5], "must be a path, {query: {document: score}}, a data frame"),
+    ],
+)
+def test_what_is_no_run_in_memory(run: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text) if "{" in text else text):
+        read_run(run)
+
+
+def test_whole_numbers_that_became_floats_are_names() -> None:
+    frame = pd.DataFrame({"qid": [1.0, 2.0], "docno": [7.0, 8.5], "score": [1, 2]})
+    assert read_run(frame)[1:] == (["1", "2"], ["7", "8.5"])
+
+
+def test_names_that_no_judgement_knows(tmp_path: Path) -> None:
+    """An error where none is judged, a warning where few of the first ten are."""
+    qrels, run = world(3)
+    renamed = {q: {f"doc:{name}": score for name, score in own.items()} for q, own in run.items()}
+    text = r"other: no retrieved document is judged.*The run has 'doc:d\d+', the judgements have 'd"
+    with pytest.raises(ValueError, match=text):
+        compare_scores({"good": run, "other": renamed}, qrels)
+    with pytest.raises(ValueError, match="no retrieved document is judged"):
+        read_judged_run(*write(tmp_path, qrels, renamed))
+    best = max(scores for own in run.values() for scores in own.values())
+    for query, own in renamed.items():
+        own["d90"] = best + 1 if query == "3" else best - 100
+    with pytest.warns(UserWarning, match=r"other: only 1\.2% of the first 10 documents are judged"):
+        compare_scores({"good": run, "other": renamed}, qrels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare_scores({"good": run}, qrels)
+
+
+def test_one_list_everywhere(tmp_path: Path) -> None:
+    """trec_eval's value of a run in a comparison, of files and rows, of rankers, and a report.
+
+    The run lacks judged documents of the rows, and has retrieved others.
+    """
+    qrels, run = world(4)
+    qrels = {query: {d: max(label, 0) for d, label in own.items()} for query, own in qrels.items()}
+    names = {"map": "map", "ndcg_cut_10": "ndcg@10(gain=linear)", "P_10": "p@10"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names)).evaluate(run)
+    expected = {
+        str(get_measure(ours)): np.mean([theirs[query][name] for query in qrels])
+        for name, ours in names.items()
+    }
+    rows = [(query, d, label) for query, own in qrels.items() for d, label in own.items()]
+    qid, docid, y = map(np.array, zip(*rows, strict=True))
+    X = pd.DataFrame({"x": np.arange(len(y)), "docid": docid})
+    options: dict[str, Any] = {"metric": list(names.values())}
+    of_rows = compare_scores({"run": run}, y, qid, docid=docid, **options)
+    data = Dataset("data", X[["x"]], y, qid, 4, docid=docid)
+    (of_rankers,) = compare_rankers(
+        {"run": run, "ridge": Ridge()}, [data], seeds=1, n_jobs=1, progress=False, **options
+    )
+    for comparison in (compare_scores({"run": run}, qrels, **options), of_rows, of_rankers):
+        means = {row.metric: row.mean for row in comparison.summary() if row.ranker == "run"}
+        assert means == pytest.approx(expected, abs=1e-14)
+    page = Page(
+        report(X["x"], X, y, qid=qid, docid="docid", against=run, html=tmp_path / "r", **options)
+    )
+    table = page.table("measures", "measure")
+    for name, value in expected.items():
+        assert table[name][3] == f"{value:.4f}"
 
 
 def test_queries_of_one_file_only(tmp_path: Path) -> None:
@@ -126,5 +271,5 @@ def test_a_judge_of_runs(tmp_path: Path) -> None:
         result.parts["test"].by_query("ndcg@10")[0, 0, :5],
         get_measure("ndcg@10").per_query(y, scores, qid=qid),
     )
-    with pytest.raises(ValueError, match=r"judge_labels must hold all queries of .*lacks 3"):
+    with pytest.raises(ValueError, match=r"judge_labels must hold all queries .*lacks 3"):
         compare_scores({"a": paths[0]}, others[1], judge_labels=paths[1])

@@ -18,9 +18,11 @@ from gbrank.common.runtime import import_optional
 from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
+from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_of
+from gbrank.data.trec import Run, with_retrieved
 from gbrank.evaluation.scorable import n_rows, open_source, scores_from, select_columns
 from gbrank.fit.arguments import Ids
 from gbrank.fit.best_feature import best_feature, difference_of
@@ -138,7 +140,8 @@ def report(
     if against is not None:
         with error_context("against: "):
             models.append(_scored(against, X, queries, documents))
-    rankers, scores = zip(*models, strict=True)
+    sources, scores = zip(*models, strict=True)
+    rankers = [source if hasattr(source, "predict") else None for source in sources]
     schema = _schema_of(rankers[0], X, {*columns, docid})
     training = None
     if train is not None:
@@ -146,6 +149,7 @@ def report(
             training = schema.transform(select_columns(rankers[0], train))
     labels = {"y": y} if judge_labels is None else with_judge(y, judge_labels, queries, None)
     rows = Documents.checked(X, queries=queries, **labels)
+    lists = _lists(rows, documents, sources, scores)
     judged = ReportData(
         rows=rows,
         schema=schema,
@@ -154,7 +158,7 @@ def report(
         names=[page.name(name) for name in called[: len(models)]],
         rankers=rankers,
         scores=scores,
-        measured=[Measured.of(measure, rows, scores) for measure in chosen],
+        measured=[Measured.of(measure, *lists) for measure in chosen],
         by={
             column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
             for column in columns
@@ -184,10 +188,19 @@ def _check_measures(ranker: Any, metric: Metric | Sequence[Metric] | None) -> li
 def _scored(
     source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
 ) -> tuple[Any, Vector]:
-    """Open a model, None for scores alone, and score the rows."""
-    model = open_source(source, X)
-    scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
-    return model if hasattr(model, "predict") else None, scores
+    """Open a model, a run or scores, and score the rows."""
+    source = open_source(source, X)
+    return source, scores_from(source, X, qid=queries.ids[queries.index], docid=documents)
+
+
+def _lists(
+    rows: Documents, names: Any, sources: Sequence[Any], scores: Sequence[Vector]
+) -> tuple[Documents, list[Vector]]:
+    """Make the lists that are measured, with what only runs retrieved, and their scores."""
+    pairs = enumerate(zip(sources, scores, strict=True))
+    by_model = {str(i): item if isinstance(item, Run) else vector for i, (item, vector) in pairs}
+    lists, vectors = with_retrieved(rows, names, by_model, key_of)
+    return lists, [vectors[model] for model in by_model]
 
 
 def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
