@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from docutils.nodes import SkipNode
+from docutils.nodes import paragraph as paragraph_node
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.addnodes import pending_xref
 
@@ -125,6 +126,26 @@ def list_classes(kind, facts):
     (folder / f"{kind}.rst").write_text(f"{page}   :toctree:\n   :nosignatures:\n\n{names}")
 
 
+def write_index(app, error):
+    """Write llms.txt: each page's title, the address of its Markdown, and its first sentence."""
+    lines = ["# gbrank", "", f"> {first_sentence(app.env.get_doctree('index'))}", ""]
+    for name in sorted(app.env.found_docs - {"index"}):
+        source = Path(app.env.doc2path(name))
+        if source.suffix == ".md":
+            address = f"_sources/{name}.md{app.config.html_sourcelink_suffix}"
+            title = app.env.titles[name].astext()
+            sentence = first_sentence(app.env.get_doctree(name))
+            lines.append(f"- [{title}]({address}): {sentence}")
+    text = "\n".join(lines) + "\n"
+    (Path(app.outdir) / "llms.txt").write_text(text, encoding="utf-8")
+
+
+def first_sentence(doctree):
+    """Return the first sentence of a page."""
+    paragraph = " ".join(next(doctree.findall(paragraph_node)).astext().split())
+    return re.split(r"(?<=[.!?:]) (?=[A-Z])", paragraph)[0].rstrip(":")
+
+
 copy_notebooks()
 list_classes("objectives", gbrank.list_objectives())
 list_classes("measures", gbrank.list_measures())
@@ -136,3 +157,4 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_fields)
     app.connect("doctree-read", unlink_shapes)
     app.connect("source-read", read_page)
+    app.connect("build-finished", write_index)

@@ -25,6 +25,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 INTRODUCTION = """\
 # The papers' tables, recomputed
 
+Our results beside those of the five papers whose methods gbrank implements:
+
 {verdicts}
 
 To recompute the tables in a clone of the repository:

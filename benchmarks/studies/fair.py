@@ -19,6 +19,8 @@ from gbrank.plots import quality_by_seconds
 TEXT = """\
 # On the same trees, four of gbrank's objectives are better than LightGBM's and XGBoost's
 
+Objectives are compared on the same trees, each at its best learning rate.
+
 - **Trees.** All objectives use trees of 15 leaves with at least 20 documents per leaf, 80% of the
   documents and 70% of the features per tree. A fit stops after 100 rounds without an improvement of
   NDCG@10 on the validation queries, or after 5,000 rounds, which only the fits on 10,000 queries
