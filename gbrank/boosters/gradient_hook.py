@@ -84,10 +84,26 @@ class GradientHook(StagedObjective):
             objective, sigma, start=start, rounds=rounds, curvature=curvature, n_jobs=n_jobs
         )
         self.watch = watch
+        self._options = {
+            "sigma": sigma,
+            "start": start,
+            "rounds": rounds,
+            "curvature": curvature,
+            "n_jobs": n_jobs,
+        }
         self.current_plan = self.plan  # its start may have ended early
         self._sigma_of_round: dict[int, float] = {}
         self._warned = False
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
+
+    def __repr__(self) -> str:
+        defaults = {"sigma": None, **GradientHook.__init__.__kwdefaults__}
+        changed = [
+            f"{name}={getattr(value, '__name__', repr(value))}"
+            for name, value in self._options.items()
+            if value != defaults[name]
+        ]
+        return f"{type(self).__name__}({', '.join([repr(str(self.objective)), *changed])})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
         """Return itself: boosters copy their parameters, but the record is the user's."""
@@ -150,6 +166,9 @@ class MeasureHook:
     def __init__(self, *measures: Metric) -> None:
         self.measures = get_measures(measures or "ndcg", "measures")
         self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(repr(str(item)) for item in self.measures)})"
 
     def of_data(self, owner: object, parts: Parts, scores: ArrayLike) -> list[tuple[str, float]]:
         """Compute each measure, by name, for a data set of the booster's."""

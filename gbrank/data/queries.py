@@ -149,6 +149,10 @@ class Queries:
         if qid is not None and group is not None:
             raise ValueError("give either qid or group, not both.")
         if qid is None:
+            ids = np.shape(group) == (n_documents,) and not np.array_equal(group, [1] * n_documents)
+            if ids and n_documents > 1:
+                demand = "must be the sizes of consecutive queries"
+                raise ArgumentError("group", demand, "an entry per row", " Pass query ids as qid=.")
             counts = _checked_sizes([n_documents] if group is None else group)
             if counts.sum(dtype=np.float64) != n_documents:
                 demand = f"must add up to the number of rows, {n_documents}"
@@ -158,7 +162,10 @@ class Queries:
         queries = cls.from_qid(qid)
         if queries.n_documents != n_documents:
             demand = f"must have one entry per row, {n_documents}"
-            raise ArgumentError("qid", demand, f"{queries.n_documents}")
+            ids = queries.ids[queries.index]
+            sizes = ids.dtype.kind in "iu" and ids.sum() == n_documents
+            hint = " These are sizes of queries: pass them as group=." if sizes else ""
+            raise ArgumentError("qid", demand, f"{queries.n_documents}", hint)
         return queries
 
     @cached_property

@@ -210,3 +210,20 @@ def test_weights_of_ids_that_read_the_same() -> None:
         Queries.from_qid([1, "1"]).in_order({1: 2.0})
     with pytest.raises(ValueError, match="one entry for query 1, got 2"):
         Queries.from_qid([1]).in_order({"1": 2.0, "1.0": 3.0})
+
+
+@pytest.mark.parametrize("group", [[0, 0, 1, 1], [7, 7, 8, 8], ["a", "a", "b", "b"], [3, 1, 0, 0]])
+def test_ids_in_group(group: Any) -> None:
+    """One entry per row is no size, unless all are 1."""
+    with pytest.raises(ValueError, match=r"group must be the sizes .* Pass query ids as qid="):
+        Queries.resolve(4, group=group)
+    assert Queries.resolve(4, qid=group).n_documents == 4
+    assert Queries.resolve(4, group=[1] * 4).n_queries == 4
+
+
+def test_sizes_in_qid() -> None:
+    """They add up to the number of rows."""
+    with pytest.raises(ValueError, match=r"one entry per row, 5, got 2\. .*as group="):
+        Queries.resolve(5, qid=[2, 3])
+    with pytest.raises(ValueError, match=r"qid must have one entry per row, 5, got 2\.$"):
+        Queries.resolve(5, qid=[2, 4])

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.boosters.lightgbm.library import lgb
+from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Vector
 
 Second: TypeAlias = ArrayLike | lgb.Dataset  # the scores of LGBMRanker, or the data set
@@ -17,7 +18,8 @@ MaybeArray: TypeAlias = ArrayLike | None
 class lightgbm_fobj(GradientHook):
     """A custom objective for `lgb.train`, `lgb.cv` and `LGBMRanker`.
 
-    Pass ``folds=GroupKFold(5)`` to `lgb.cv`: with a custom objective, its own folds split queries.
+    Pass ``folds=GroupKFold(5)`` to `lgb.cv`: with a custom objective, its own folds split queries,
+    which the hook refuses. It refuses positions in the Dataset, too: for them there is `GBRanker`.
 
     Parameters
     ----------
@@ -123,6 +125,12 @@ class lightgbm_fobj(GradientHook):
         -------
         gradient, curvature : ndarray, shape (n_documents,)
         """
+        if isinstance(second, lgb.Dataset) and second.get_position() is not None:
+            raise ArgumentError(
+                "position",
+                "must not be in the Dataset, since hooks do not correct clicks by it",
+                hint=" GBRanker does: fit(..., position=).",
+            )
         return self.of_data(*_arguments(first, second, weight, group), round)
 
 
@@ -184,6 +192,24 @@ class lightgbm_feval(MeasureHook):
         return [(name, value, True) for name, value in values]
 
 
+def _check_whole_queries(data: lgb.Dataset) -> None:
+    """Refuse a subset, such as a fold of `lgb.cv`, that has some documents of a query only."""
+    sizes = None if data.used_indices is None else data.reference.get_group()
+    if sizes is None:
+        return
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    counts = np.bincount(query[data.used_indices], minlength=len(sizes))
+    cut = int(((counts > 0) & (counts < sizes)).sum())
+    if cut:
+        raise ArgumentError(
+            "Dataset",
+            "must hold whole queries",
+            f"a subset that cuts {cut} of {len(sizes)}",
+            " lgb.cv splits rows where the objective is a function: pass folds=GroupKFold(5), of "
+            "sklearn.model_selection.",
+        )
+
+
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
     """Identify the data set, its content, and the scores."""
     owner: Any = np.asarray(first)
@@ -193,6 +219,7 @@ def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, P
         owner = second
         scores = first
         labels = second.get_label()
+        _check_whole_queries(second)
         weight = second.get_weight()
         group = second.get_group()
     if group is None:
