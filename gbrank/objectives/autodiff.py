@@ -34,7 +34,7 @@ Loss = Callable[..., Any]
 
 
 class Framework(Protocol):
-    """What differentiates a loss of padded arrays: scores, labels and mask."""
+    """A framework that differentiates a loss of padded arrays: scores, labels and mask."""
 
     def value(self, scores: Matrix, labels: Matrix, mask: Mask) -> NDArray[Any]:
         """Evaluate the loss: a number per query, or their sum."""

@@ -27,7 +27,7 @@ REPLACED = {
     "distinguished, detected, requested": r"\b(told|asked)\b",
     "a noun of the field": r"\bfound( = |\.\w)",
 }
-MOST = 75
+MOST = 68
 
 
 def texts() -> Iterator[tuple[str, str]]:
