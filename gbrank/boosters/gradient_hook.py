@@ -1,5 +1,6 @@
 """The part of hooks that is the same for all boosters."""
 
+import inspect
 import sys
 import weakref
 from collections.abc import Callable
@@ -97,11 +98,11 @@ class GradientHook(StagedObjective):
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
 
     def __repr__(self) -> str:
-        defaults = {"sigma": None, **GradientHook.__init__.__kwdefaults__}
+        parameters = inspect.signature(GradientHook).parameters
         changed = [
             f"{name}={getattr(value, '__name__', repr(value))}"
             for name, value in self._options.items()
-            if value != defaults[name]
+            if value != parameters[name].default
         ]
         return f"{type(self).__name__}({', '.join([repr(str(self.objective)), *changed])})"
 

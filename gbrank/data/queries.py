@@ -149,11 +149,12 @@ class Queries:
         if qid is not None and group is not None:
             raise ValueError("give either qid or group, not both.")
         if qid is None:
-            ids = np.shape(group) == (n_documents,) and not np.array_equal(group, [1] * n_documents)
-            if ids and n_documents > 1:
+            sizes: Any = [n_documents] if group is None else group
+            by_row = np.shape(sizes) == (n_documents,) and n_documents > 1
+            if by_row and not np.array_equal(sizes, np.ones(n_documents)):
                 demand = "must be the sizes of consecutive queries"
                 raise ArgumentError("group", demand, "an entry per row", " Pass query ids as qid=.")
-            counts = _checked_sizes([n_documents] if group is None else group)
+            counts = _checked_sizes(sizes)
             if counts.sum(dtype=np.float64) != n_documents:
                 demand = f"must add up to the number of rows, {n_documents}"
                 total = f"sizes that add up to {counts.sum(dtype=np.float64):g}"
@@ -163,8 +164,9 @@ class Queries:
         if queries.n_documents != n_documents:
             demand = f"must have one entry per row, {n_documents}"
             ids = queries.ids[queries.index]
-            sizes = ids.dtype.kind in "iu" and ids.sum() == n_documents
-            hint = " These are sizes of queries: pass them as group=." if sizes else ""
+            hint = ""
+            if ids.dtype.kind in "iu" and ids.sum() == n_documents:
+                hint = " These are sizes of queries: pass them as group=."
             raise ArgumentError("qid", demand, f"{queries.n_documents}", hint)
         return queries
 

@@ -194,7 +194,8 @@ class lightgbm_feval(MeasureHook):
 
 def _check_whole_queries(data: lgb.Dataset) -> None:
     """Refuse a subset, such as a fold of `lgb.cv`, that has some documents of a query only."""
-    sizes = None if data.used_indices is None else data.reference.get_group()
+    whole: Any = data.reference
+    sizes = None if data.used_indices is None else whole.get_group()
     if sizes is None:
         return
     query = np.repeat(np.arange(len(sizes)), sizes)

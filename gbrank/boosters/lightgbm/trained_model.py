@@ -18,9 +18,9 @@ CATEGORICAL = 1  # a bit of a split's "decision_type"
 LEAF_VALUES = re.compile(r"^leaf_value=(.*)$", re.MULTILINE)
 SIZES = re.compile(r"^tree_sizes=.*\n", re.MULTILINE)  # of the texts of trees
 # The lines of a tree with a number for each split, and for each leaf.
-BY_SPLIT = ("split_feature", "split_gain", "threshold", "decision_type", "left_child")
-BY_SPLIT += ("right_child", "internal_value", "internal_weight", "internal_count")
-BY_LEAF = ("leaf_value", "leaf_weight", "leaf_count")
+BY_SPLIT = ["split_feature", "split_gain", "threshold", "decision_type", "left_child"]
+BY_SPLIT += ["right_child", "internal_value", "internal_weight", "internal_count"]
+BY_LEAF = ["leaf_value", "leaf_weight", "leaf_count"]
 PARAMETER = re.compile(r"\[\w+: .*\]|\s*$")  # or a blank line
 
 
