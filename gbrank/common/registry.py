@@ -132,7 +132,8 @@ class Registry(dict[str, Any], Generic[R]):
             raise unknown_name(self.kind, call.name, names, meant)
         item = known[call.name]
         options = parse_options(call.options, text, self._functions)
-        accepted = [field.name for field in fields(item)] if isinstance(item, type) else []
+        parameters = fields(item) if isinstance(item, type) else ()
+        accepted = [parameter.name for parameter in parameters if parameter.compare]
         for option in options:
             if option not in accepted:
                 raise unknown_name(f"option of {self.kind} {call.name}", option, accepted)

@@ -41,7 +41,7 @@ from gbrank.evaluation.scorable import (
     scores_from,
 )
 from gbrank.fit.arguments import Ids
-from gbrank.measures.judges import JUDGE, PEOPLE, of_y, with_judge
+from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective_registry import get_objective
@@ -158,7 +158,7 @@ def compare_scores(
     decisive = measures
     if judge_labels is not None:
         data = with_judge(cast(Any, y), cast(Any, judge_labels), queries, labels)
-        decisive = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
+        decisive = [replace(measure, label=PEOPLE) for measure in map(check_of_y, measures)]
     else:
         _check_no_judge(labels)
     documents = Documents.checked(X, queries=queries, **data)

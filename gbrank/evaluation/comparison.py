@@ -18,7 +18,7 @@ from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
 from gbrank.evaluation import statistics
-from gbrank.measures.judges import JUDGE, PEOPLE, of_y, queries_of_people
+from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class QueryValues:
             judged = queries_of_people(documents)
             nothing = np.full((*scores.shape[:2], len(judged)), np.nan)
             values[PEOPLE] = np.broadcast_to(judged.astype(np.float64), nothing.shape)
-            for measure in map(of_y, measures):
+            for measure in map(check_of_y, measures):
                 by_people = replace(measure, label=PEOPLE)
                 values[str(measure)] = cube(by_people) if judged.any() else nothing
                 values[f"{measure}[{JUDGE}]"] = cube(replace(measure, label=JUDGE))

@@ -183,7 +183,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if judge_labels is None:
             documents = Documents.checked(features, queries=queries, labels=labels, **columns)
             return bind_to_rows(placed, documents).mean(scores)
-        judges.refuse_weights(*weights.values())
+        judges.check_unweighted(*weights.values())
         both = judges.with_judge(columns["y"], judge_labels, queries, labels)
         documents = Documents.checked(features, queries=queries, **both)
         values = judges.both_values(placed, documents, scores)

@@ -36,7 +36,7 @@ def instead(name: str) -> str | None:
     return HERE[name].replace("`", "") if name in HERE else None
 
 
-def refuse_theirs(callback: object) -> None:
+def check_no_theirs(callback: object) -> None:
     """Refuse a callback of another library, with what stands for it here."""
     kind = type(callback)
     if (library := LIBRARIES.get(kind.__module__.partition(".")[0])) is not None:

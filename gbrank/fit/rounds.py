@@ -13,7 +13,7 @@ from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.runtime import import_optional, interrupts_held
 from gbrank.common.table import Table, Tabular
-from gbrank.fit.known_elsewhere import refuse_theirs
+from gbrank.fit.known_elsewhere import check_no_theirs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     """Return the callbacks, or say what is wrong with them."""
     listed = [] if callbacks is None else callbacks
     for callback in listed if isinstance(listed, Sequence) else ():
-        refuse_theirs(callback)
+        check_no_theirs(callback)
     if not isinstance(listed, Sequence) or not all(map(callable, listed)):
         raise ArgumentTypeError("callbacks", "must be a list of functions", quoted(callbacks))
     for callback in listed:

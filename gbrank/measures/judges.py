@@ -39,7 +39,7 @@ class Powered(NamedTuple):
 def with_judge(
     y: ArrayLike, judge_labels: ArrayLike, queries: Queries, labels: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return y, people's labels where there are any and else the judge's, and all other labels."""
+    """Combine people's labels, and the judge's where people have none, with all other labels."""
     people = check_vector(y, "y", queries.n_documents)
     judge = check_labels(judge_labels, "judge_labels", queries.n_documents)
     taken = {PEOPLE, JUDGE} & set(labels or ())
@@ -68,14 +68,14 @@ def with_judge(
     return {"y": np.where(known, people, judge), "labels": named}
 
 
-def refuse_weights(*weights: object) -> None:
-    """Refuse weights, which have no part in what people and a judge say together."""
+def check_unweighted(*weights: object) -> None:
+    """Check that there are no weights, which the estimate with a judge does not have."""
     if any(weight is not None for weight in weights):
         raise ArgumentError("judge_labels", "must be None where weights are given")
 
 
-def of_y(measure: Measure) -> Measure:
-    """Return a measure, which must be of y where a judge has judged, too."""
+def check_of_y(measure: Measure) -> Measure:
+    """Check that a measure is of y, which a judge has labelled, too."""
     if measure.label is not None:
         demand = "must be of y where judge_labels is given"
         raise ArgumentError("metric", demand, quoted(str(measure)))
@@ -85,8 +85,8 @@ def of_y(measure: Measure) -> Measure:
 def both_values(
     measure: Measure, rows: Documents, scores: Vector, n_jobs: int | None = None
 ) -> tuple[Vector, Vector]:
-    """Return the measure of each query by people's labels, and by the judge's."""
-    of_y(measure)
+    """Compute the measure of each query by people's labels, and by the judge's."""
+    check_of_y(measure)
     judge = bind_to_rows(replace(measure, label=JUDGE), rows, n_jobs).per_query(scores)
     if np.isnan(rows.labels[PEOPLE]).all():
         return np.full(len(judge), np.nan), judge
@@ -95,13 +95,13 @@ def both_values(
 
 
 def queries_of_people(rows: Documents) -> NDArray[np.bool_]:
-    """Return which queries people have judged."""
+    """Mark the queries that people have judged."""
     known = rows.queries.index[~np.isnan(rows.labels[PEOPLE])]
     return np.bincount(known, minlength=rows.queries.n_queries) > 0
 
 
 def powered_mean(people: Vector, judge: Vector, judged: NDArray[np.bool_]) -> Powered:
-    r"""Return the mean over queries of what people say, made more certain by a judge.
+    r"""Estimate the mean over queries of people's values, with a narrower interval by a judge's.
 
     With values h by people in n of N queries and j by the judge in all (each less its mean, and 0
     where the measure has none), and b the slope of h on j,
@@ -121,24 +121,40 @@ def powered_mean(people: Vector, judge: Vector, judged: NDArray[np.bool_]) -> Po
     if counted < 2:
         mean = float(np.nanmean(people)) if counted else np.nan
         return Powered(mean, np.nan, np.nan, np.nan)
-    mean, n = float(np.nanmean(people)), int(judged.sum())
-    h = np.nan_to_num(people[judged] - mean) * n / counted
-    people_alone = Powered(mean, float(np.sqrt(h @ h / (n - 1) / n)), counted - 1, 0.0)
-    every = np.nan_to_num(judge - np.nanmean(judge)) if not np.isnan(judge).all() else judge * 0
-    difference = float(every[judged].mean() - every.mean())
-    j = every[judged] - every[judged].mean()
-    spread = float(j @ j)
-    if counted < FEWEST or not spread > 0 or not h.any() or judged.all():
+    n = int(judged.sum())
+    mean = float(np.nanmean(people))
+    centered = np.nan_to_num(people[judged] - mean) * n / counted
+    error = float(np.sqrt(centered @ centered / (n - 1) / n))
+    people_alone = Powered(mean, error, counted - 1, 0.0)
+    if counted < FEWEST or judged.all() or not centered.any() or np.isnan(judge).all():
         return people_alone
-    slope, freedom = float(j @ h) / spread, counted - 2
-    left = h - slope * j
-    gain, noise = slope**2 * spread, float(left @ left) / (n - 2)
-    shrunk = gain / (gain + noise) if gain > 0 else 0.0
-    left = h - shrunk * slope * j
-    variance = float(left @ left) / (n - 2) * (1 / n + shrunk * difference**2 / spread)
-    variance += (shrunk * slope) ** 2 * float(every.var(ddof=1)) / len(every)
-    powered = Powered(mean - shrunk * slope * difference, float(np.sqrt(variance)), freedom, 0.0)
-    if powered.margin >= people_alone.margin:
-        return powered._replace(error=people_alone.margin / powered.margin * powered.error)
-    worth = counted * ((people_alone.margin / powered.margin) ** 2 - 1)
-    return powered._replace(worth=min(worth, len(judged) - n))
+    with_judge = _add_judge(people_alone, centered, judge, judged)
+    gained = people_alone.margin / with_judge.margin
+    if gained <= 1:
+        return with_judge._replace(error=gained * with_judge.error)
+    return with_judge._replace(worth=min(counted * (gained**2 - 1), len(judged) - n))
+
+
+def _add_judge(
+    people_alone: Powered, people: Vector, judge: Vector, judged: NDArray[np.bool_]
+) -> Powered:
+    """Correct people's mean, of values `people` less their mean, by the judge's regression."""
+    n = len(people)
+    judge_all = np.nan_to_num(judge - np.nanmean(judge))
+    judge_labelled = judge_all[judged]
+    shift = float(judge_labelled.mean() - judge_all.mean())
+    judge_labelled = judge_labelled - judge_labelled.mean()
+    spread = float(judge_labelled @ judge_labelled)
+    if not spread > 0:
+        return people_alone
+    slope = float(judge_labelled @ people) / spread
+    residual = people - slope * judge_labelled
+    explained = slope**2 * spread
+    unexplained = float(residual @ residual) / (n - 2)
+    shrinkage = explained / (explained + unexplained) if explained > 0 else 0.0
+    slope *= shrinkage
+    residual = people - slope * judge_labelled
+    variance = float(residual @ residual) / (n - 2) * (1 / n + shrinkage * shift**2 / spread)
+    variance += slope**2 * float(judge_all.var(ddof=1)) / len(judge_all)
+    mean = people_alone.mean - slope * shift
+    return Powered(mean, float(np.sqrt(variance)), people_alone.freedom - 1, 0.0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,8 +51,16 @@ def _check_label(label: object, name: str) -> str | None:
     return None if label is None else check_label_name(label)
 
 
+class Spelling(NamedTuple):
+    """The text that a measure was requested by; canonical is its usual one."""
+
+    text: str
+    name: str
+    canonical: str
+
+
 def measure_value(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Return the measure of one query."""
+    """Compute the measure of one query."""
     return measure.value(query.ranking)
 
 
@@ -93,7 +101,6 @@ class Measure(ABC):
     """
 
     name: ClassVar[str]
-    _asked_as: ClassVar[str | None] = None  # the alias that `get_measure` was given
     aliases: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -112,6 +119,7 @@ class Measure(ABC):
     ties: Literal["average", "pessimistic", "optimistic", "order"] = Choice("average", TIE_ORDERS)
     no_relevant: Literal["skip", 0, 1] = Choice("skip", ["skip", 0, 1])
     label: str | None = Parameter(None, _check_label)
+    _spelling: Spelling | None = field(default=None, repr=False, compare=False)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -123,7 +131,7 @@ class Measure(ABC):
 
     @abstractmethod
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return the measure's constants for these labels.
+        """Prepare the measure's constants for these labels.
 
         Parameters
         ----------
@@ -138,7 +146,7 @@ class Measure(ABC):
 
     @classmethod
     def functions(cls, *names: str) -> MeasureFunctions:
-        """Return some of the measure's compiled functions, for a kernel that calls these.
+        """Select some of the measure's compiled functions, for a kernel that calls these.
 
         Parameters
         ----------
@@ -165,7 +173,7 @@ class Measure(ABC):
         return True
 
     def with_positions(self, schema: Schema) -> Measure:
-        """Return the measure for features whose columns have no names.
+        """Make the measure for features whose columns have no names.
 
         Parameters
         ----------
@@ -217,7 +225,6 @@ class Measure(ABC):
         return BoundMeasure(self, runner, defined, checked, queries.n_queries, EVERY, EVERY)
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
-        """Return the runner that computes the value of each query."""
         program = Program(
             kernel=measure_value,
             key=terms.gains,
@@ -239,7 +246,7 @@ class Measure(ABC):
         group: ArrayLike | None = None,
         X: Any = None,
     ) -> Vector:
-        """Return the measure of each query.
+        """Compute the measure of each query.
 
         Parameters
         ----------
@@ -287,7 +294,7 @@ class Measure(ABC):
         query_weight: QueryWeights | None = None,
         X: Any = None,
     ) -> float:
-        """Return the mean of the measure over queries.
+        """Compute the mean of the measure over queries.
 
         Parameters
         ----------
@@ -322,14 +329,24 @@ class Measure(ABC):
         )
 
     def __str__(self) -> str:
-        """Return the name from which `get_measure` makes the same measure again."""
+        """Write the text it was requested by, or else one that `get_measure` reads the same."""
+        canonical = self._canonical()
+        if self._spelling is None:
+            return canonical
+        if canonical == self._spelling.canonical:
+            return self._spelling.text
+        return self._spelling.name + canonical.removeprefix(self.name)
+
+    def _canonical(self) -> str:
         options = changed_options(self)
-        k, label = options.pop("k", None), options.pop("label", None)
-        name = (self._asked_as or self.name) + ("" if k is None else f"@{k}")
-        return name + format_options(options) + ("" if label is None else f"[{label}]")
+        k = options.pop("k", None)
+        label = options.pop("label", None)
+        cut = "" if k is None else f"@{k}"
+        suffix = "" if label is None else f"[{label}]"
+        return self.name + cut + format_options(options) + suffix
 
     def __repr__(self) -> str:
-        """Return the call that makes the same measure."""
+        """Write the call that makes the same measure."""
         options = changed_options(self)
         k = {"k": options.pop("k")} if "k" in options else {}
         shown = ", ".join(f"{name}={value!r}" for name, value in (k | options).items())
@@ -348,18 +365,18 @@ class RankMeasure(Measure):
 
     @abstractmethod
     def gains(self, labels: Vector) -> Vector:
-        """Return the gain of each label, shape (n_documents,)."""
+        """Compute the gain of each label, shape (n_documents,)."""
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return D and the last rank k that counts, or None."""
+        """Give D and the last rank k that counts, or None."""
         return self.discount, getattr(self, "k", None)
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
-        """Return Z of each query, by which the value is divided; 1 unless a subclass says else."""
+        """Compute the divisor Z of each query; 1 unless a subclass overrides it."""
         return np.ones(queries.n_queries)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return gains, 1/Z, k, the discount's kind, discounts, and which queries have a gain."""
+        """Prepare gains, 1/Z, k, discounts, and which queries have a gain."""
         gains = self.gains(labels)
         discount, k = self.ranking_discount()
         discounts = discount_values(discount, queries.sizes, k)
@@ -382,7 +399,7 @@ class RelevanceMeasure(RankMeasure):
     threshold: float
 
     def gains(self, labels: Vector) -> Vector:
-        """Return 1 where a label reaches the threshold, else 0."""
+        """1 where a label reaches the threshold, else 0."""
         return (labels >= self.threshold).astype(np.float64)
 
 
@@ -412,7 +429,7 @@ class BoundMeasure:
     weights: Vector | None = None
 
     def per_query(self, scores: ArrayLike) -> Vector:
-        """Return the measure of each query, NaN where it is skipped; −inf is never retrieved."""
+        """Compute the measure of each query, NaN where skipped; −inf is never retrieved."""
         array = np.asarray(scores)
         values = self._values(array[self.rows] if array.ndim else array)
         fill = self.measure.no_relevant
@@ -422,7 +439,6 @@ class BoundMeasure:
         return every
 
     def _values(self, scores: NDArray[Any]) -> Vector:
-        """Return the measure of each query, skipped or not."""
         queries = self.runner.queries
         n = queries.n_documents
         if scores.dtype.kind != "f" or scores.min(initial=0.0) > -np.inf:
@@ -437,7 +453,7 @@ class BoundMeasure:
         return self.measure._runner(terms, queries, self.runner.n_jobs, None).values(checked)
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
-        """Return the mean over the queries that are not skipped, weighted by query.
+        """Average over the queries that are not skipped, weighted by query.
 
         If every query (of positive weight) is skipped, that is a ValueError.
         """
@@ -469,7 +485,7 @@ class BoundMeasure:
 
 
 def ranked_last(scores: Vector, mask: Mask) -> Vector:
-    """Return scores in which those of a mask are below all others."""
+    """Lower the scores of a mask below all others."""
     lowest = float(np.min(scores, where=~mask, initial=np.inf))
     if np.isinf(lowest):
         lowest = 0.0
@@ -484,7 +500,7 @@ def ranked_last(scores: Vector, mask: Mask) -> Vector:
 def query_weights(
     queries: Queries, sample_weight: ArrayLike | None, query_weight: QueryWeights | None
 ) -> Vector | None:
-    """Return one weight per query: its mean document weight times its query weight."""
+    """Check weights; each query has its mean document weight times its query weight."""
     per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
     per_query = queries.in_order(query_weight)
     weights = check_weights(per_query, "query_weight", queries.n_queries, "query")
@@ -494,7 +510,7 @@ def query_weights(
 def mean_weights(
     queries: Queries, per_document: Vector | None, per_query: Vector | None
 ) -> Vector | None:
-    """Return one weight per query, of weights that have been checked."""
+    """Multiply each query's mean document weight by its query weight; both are checked."""
     if per_document is None:
         return per_query
     means = reduce_queries(np.add, per_document, queries) / queries.sizes

@@ -14,7 +14,7 @@ from gbrank.common.registry import Registered, Registry
 from gbrank.common.values import Vector
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure import Measure, Spelling
 
 USUAL = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")  # what is measured where nothing is named
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
@@ -92,7 +92,7 @@ def custom_measure(
 
 
 def get_measure(measure: Metric) -> Measure:
-    """Return a measure from its string.
+    """Make a measure from its string.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def get_measure(measure: Metric) -> Measure:
     --------
     >>> get_measure("map@5")
     AP(k=5)
-    >>> str(get_measure("p@3(threshold=2)"))  # reported under the name that it was asked by
+    >>> str(get_measure("p@3(threshold=2)"))  # reported under the requested name
     'p@3(threshold=2)'
     """
     if isinstance(measure, Measure):
@@ -132,12 +132,11 @@ def get_measure(measure: Metric) -> Measure:
     if label is not None:
         options["label"] = label
     made: Measure = item(**options) if isinstance(item, type) else replace(item, **options)
-    object.__setattr__(made, "_asked_as", call.name)
-    return made
+    return replace(made, _spelling=Spelling(measure.strip(), call.name, str(made)))
 
 
 def list_measures() -> list[MeasureFacts]:
-    """Return the facts of every registered measure, by name.
+    """List the facts of every registered measure, by name.
 
     Returns
     -------
@@ -152,7 +151,7 @@ def list_measures() -> list[MeasureFacts]:
 
 
 def get_measures(metrics: object, argument: str) -> list[Measure]:
-    """Return at least one measure, of one or a list, of which no two are the same."""
+    """Resolve one or several measures, of which no two are the same."""
     if isinstance(metrics, str | Measure) or callable(metrics):
         metrics = [metrics]
     if not isinstance(metrics, Sequence) or not metrics:

@@ -1,7 +1,7 @@
 """Measures by name: what strings are read as, and how measures are written."""
 
 import pickle
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -63,7 +63,8 @@ PARAMETERS: dict[str, st.SearchStrategy[Any]] = {
 def test_round_trips(name: str, data: st.DataObject) -> None:
     """str parses back, repr evaluates back, pickles load back, equal measures hash alike."""
     kind = getattr(gbrank, name)
-    chosen = [field.name for field in fields(kind) if data.draw(st.booleans())]
+    names = {field.name for field in fields(kind)}
+    chosen = [name for name in PARAMETERS if name in names and data.draw(st.booleans())]
     measure = kind(**{field: data.draw(PARAMETERS[field]) for field in chosen})
     for copy in (
         gbrank.get_measure(str(measure)),
@@ -73,3 +74,37 @@ def test_round_trips(name: str, data: st.DataObject) -> None:
         assert copy == measure
         assert hash(copy) == hash(measure)
         assert type(copy) is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "map",
+        "ndcg@5(gain=linear)",
+        "ndcg@3(no_relevant=1,ties=order)",
+        "ndcg(ties='order')@3",
+        "p@3(threshold=2)[clicks]",
+    ],
+)
+def test_reported_as_requested(text: str) -> None:
+    """Whatever the order of options and the quotes; and so is what was pickled."""
+    measure = gbrank.get_measure(text)
+    assert str(measure) == str(pickle.loads(pickle.dumps(measure))) == text
+    assert gbrank.get_measure(str(measure)) == measure
+
+
+def test_a_changed_measure_keeps_its_alias() -> None:
+    """Its other options are those that it has."""
+    assert str(replace(gbrank.get_measure("map"), k=5)) == "map@5"
+    assert str(replace(gbrank.get_measure("map@5"), k=None, threshold=2)) == "map(threshold=2)"
+    assert str(replace(gbrank.get_measure("ndcg@5(gain=linear)"), k=3)) == "ndcg@3(gain='linear')"
+    assert str(replace(gbrank.get_measure("mrr[a]"), label="b")) == "mrr[b]"
+
+
+def test_histories_have_the_requested_names() -> None:
+    """A history is looked up by the text that was requested."""
+    X, y, qid = gbrank.make_cubic(20, n_documents=10, random_state=0)
+    requested = ["ndcg@5(gain=linear)", "map(threshold=2)"]
+    ranker = gbrank.GBRanker(n_estimators=2, n_jobs=1, eval_metric=requested, random_state=0)
+    ranker.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
+    assert list(ranker.evals_result_["valid_0"]) == requested
