@@ -17,6 +17,7 @@ from gbrank.common.errors import ArgumentError
 from gbrank.common.files import replace_file, replaced
 from gbrank.common.values import Array, Positions, Vector
 from gbrank.data.queries import Queries
+from gbrank.data.trec import is_qrels
 from gbrank.evaluation import Comparison, Dataset, compare_rankers
 from gbrank.evaluation.comparison import COSTS, DIFFERENCES, MEANS, PARTS, table_of
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
@@ -148,7 +149,14 @@ def _read(
 ) -> tuple[Dataset, dict[str, Array]]:
     """Read a data set, and its columns that are rankers, not features."""
     taken = [name for name in (time, reader.docid) if name is not None]
-    data, files = read_parts(reader, paths, [*rankers, *taken])
+    try:
+        data, files = read_parts(reader, paths, [*rankers, *taken])
+    except ValueError:
+        for path in filter(is_qrels, paths):
+            hint = f" Compare runs by: gbrank evaluate {path} --run ..."
+            demand = "must be documents with features"
+            raise ArgumentError("data", demand, f"the TREC qrels {path}", hint) from None
+        raise
     X, known = data["X"], list(getattr(data["X"], "columns", []))
     if unknown := [name for name in (*taken, *reader.categorical_feature) if name not in known]:
         raise unknown_name("column", unknown[0], known)

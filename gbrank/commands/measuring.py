@@ -13,8 +13,8 @@ import numpy as np
 
 from gbrank.commands.data_files import FilesToScore, Labelled, is_table, read_numbers, write_table
 from gbrank.commands.models import load, print_json
-from gbrank.commands.options import File, FileOrFolder, Folder, NewFile
-from gbrank.common.checks import unknown_name
+from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, NewPicture, printable
+from gbrank.common.checks import check_unique, unknown_name
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
@@ -101,8 +101,11 @@ def evaluate(
     *,
     model: FileOrFolder | None = None,
     scores: File | None = None,
-    run: File | None = None,
+    run: Sequence[File] = (),
     metric: Sequence[Annotated[str, "MEASURE"]] = USUAL,
+    baseline: Annotated[str, "RUN"] | None = None,
+    judge_labels: File | None = None,
+    plot: NewPicture | None = None,
     per_query: bool = False,
     json: bool = False,
     reader: Annotated[Labelled, "docid"],
@@ -115,6 +118,10 @@ def evaluate(
     --run, one must be given. Runs have trec_eval's values: relevant documents that were not
     retrieved count in the ideal, queries without judgements are left out, with a warning.
 
+    Several runs are compared: a table for each measure has their means with 95% intervals, and
+    differences from the baseline with corrected p-values, the queries won, tied and lost, and the
+    minimum detectable difference.
+
     Parameters
     ----------
     file : path
@@ -123,10 +130,16 @@ def evaluate(
         Judge the scores of a model, of its folder or a booster's file.
     scores : path
         Judge scores, one a line or a table's column score; - is stdin.
-    run : path
-        Judge a TREC run.
+    run : sequence of path
+        Judge a TREC run, or compare several.
     metric : sequence of str
         Measures.
+    baseline : str
+        Run that others are compared with; by default the first.
+    judge_labels : path
+        Compare by these qrels of a judge, such as a language model, beside those of people.
+    plot : path
+        Draw the comparison to this file.
     per_query : bool
         Print the value of each query too.
     json : bool
@@ -142,13 +155,19 @@ def evaluate(
     gbrank evaluate test.parquet --label grade --qid query --model my-ranker
     gbrank evaluate test.parquet --model my-ranker --metric ndcg@10 "ndcg@10[margin]"
     gbrank evaluate qrels.txt --run run.txt
+    gbrank evaluate qrels.txt --run bm25.run dense.run rerank.run --metric ndcg@10 map
+    gbrank evaluate people.txt --run bm25.run dense.run --judge-labels model.txt --plot runs.png
     """
-    if (model, scores, run).count(None) != 2:
+    if (model, scores, run or None).count(None) != 2:
         raise ArgumentError("model", "or --scores or --run must be given, and only one of them")
+    comparing = {"baseline": baseline, "judge_labels": judge_labels, "plot": plot}
+    if len(run) > 1 or any(comparing.values()):
+        compare_runs(file, run, metric=metric, json=json, per_query=per_query, **comparing)
+        return
     measures = {name: get_measure(name) for name in metric}
     repeats = 0  # of runs and qrels, `judged_run` says it
-    if run is not None:
-        data, values = judged_run(run, file)
+    if run:
+        data, values = judged_run(run[0], file)
     else:
         labels = {each.label for each in measures.values() if each.label is not None}
         if labels and not is_table(file):
@@ -173,6 +192,42 @@ def evaluate(
             f"{of_all(repeats, data.queries)} have the features and label of another one of their "
             "query: a document that is there twice counts twice."
         )
+
+
+def compare_runs(
+    qrels: str,
+    runs: Sequence[str],
+    *,
+    metric: Sequence[str],
+    baseline: str | None,
+    judge_labels: str | None,
+    plot: str | None,
+    json: bool,
+    per_query: bool,
+) -> None:
+    """Print a comparison of runs, and draw it."""
+    from gbrank.commands.comparisons import draw  # imports all boosters
+    from gbrank.evaluation import compare_scores
+
+    if not runs:
+        raise ArgumentError("run", "must be given with --baseline, --judge-labels or --plot")
+    if per_query:
+        raise ArgumentError("per_query", "must not be given where runs are compared")
+    check_unique("--run", runs)
+    comparison = compare_scores(
+        {name: name for name in runs},
+        qrels,
+        metric=metric,
+        baseline=baseline,
+        judge_labels=judge_labels,
+        name=printable(Path(qrels).name),
+    )
+    if json:
+        print_json(comparison.to_json())
+    else:
+        print(comparison.table())
+    if plot is not None:
+        draw("comparison_grid", [comparison], plot)
 
 
 def _judged(

@@ -129,6 +129,12 @@ def is_path(source: object) -> TypeGuard[StrPath]:
     return isinstance(source, str | os.PathLike)
 
 
+def is_qrels(path: StrPath) -> bool:
+    """Check whether the first line of a file is one of qrels, not of LETOR data."""
+    fields = read_bytes(path).partition(b"\n")[0].decode(errors="replace").split()
+    return len(fields) == 4 and ":" not in fields[1] and bool(_INTEGER.fullmatch(fields[3]))
+
+
 def _in_memory(source: Any, argument: str, column: str) -> Lines:
     if isinstance(source, Iterator):
         source = list(source)

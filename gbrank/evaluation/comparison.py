@@ -29,8 +29,8 @@ Columns: TypeAlias = tuple[tuple[str, str], ...]  # heads, and the numbers of a 
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
 NOTE = (
-    "p is corrected for the number of rankers (Holm), which intervals are not: one without 0 may\n"
-    "stand beside a large p."
+    "p-values are corrected for the number of rankers (Holm); intervals are not, so one may\n"
+    "exclude 0 while its p-value is large."
 )
 MEANS = (
     ("mean", "{mean:.4f}"),
@@ -43,6 +43,7 @@ DIFFERENCES = (
     ("95% interval", "{difference_low:+.4f} to {difference_high:+.4f}"),
     ("p (random., Holm)", "{p_randomisation:.4f}"),
     ("p (t, Holm)", "{p_t:.4f}"),
+    ("wins/ties/losses", "{wins}/{ties}/{losses}"),
 )
 
 
@@ -127,6 +128,10 @@ class Row:
     required_queries: float = math.nan  # to detect the target difference
     judge_equivalent_queries: float = math.nan  # judged by people, that the judge is worth
 
+    wins: int = 0  # queries on which it is better than the baseline, equal, and worse
+    ties: int = 0
+    losses: int = 0
+
     @property
     def is_compared(self) -> bool:
         """Whether it is compared with the baseline."""
@@ -200,6 +205,7 @@ class Comparison:
         if n_seeds > 1 and n_queries:
             deviation = cube.mean(axis=2).std(axis=1, ddof=1)
         minimum_detectable, needed = tests.power(n_queries, self.target_difference)
+        leads = np.sign(cube.mean(axis=1) - cube[reference].mean(axis=0))
         columns = {
             "n_queries": n_queries,
             "n_skipped": every.shape[2] - n_queries,
@@ -212,6 +218,9 @@ class Comparison:
             "minimum_detectable": minimum_detectable,
             "required_queries": needed,
             "judge_equivalent_queries": tests.worth,
+            "wins": (leads > 0).sum(axis=1),
+            "ties": (leads == 0).sum(axis=1),
+            "losses": (leads < 0).sum(axis=1),
         }
         lists = [np.broadcast_to(column, n_rankers).tolist() for column in columns.values()]
         return [

@@ -9,9 +9,9 @@ import pytest
 import pytrec_eval
 
 from command import Output
-from gbrank import GBRanker, get_measure, read_letor
+from gbrank import GBRanker, compare_scores, get_measure, read_letor
 from gbrank.commands.cli import main
-from gbrank.data.trec import write_qrels
+from gbrank.data.trec import write_qrels, write_run
 
 
 def test_predict_and_evaluate_agree(
@@ -125,3 +125,38 @@ def test_a_query_called_all(tmp_path: Path, output: Output) -> None:
     scores.write_text("1\n2\n2\n1\n")
     lines = output("evaluate", table, "--scores", scores, "--metric", "rr", "--per-query")
     assert lines.split() == ["rr", "all", "0.5000", "rr", "b", "1.0000", "rr", "(all)", "0.7500"]
+
+
+def test_comparing_runs(tmp_path: Path, output: Output, fault: Output) -> None:
+    """As `compare_scores` does; `gbrank compare` names the command."""
+    rng = np.random.default_rng(0)
+    qrels = tmp_path / "qrels.txt"
+    runs = [str(tmp_path / name) for name in ("bm25.run", "dense.run", "rerank.run")]
+    qid, docid = np.repeat(np.arange(12), 8), np.tile([f"d{i}" for i in range(8)], 12)
+    y = rng.integers(0, 3, 96)
+    write_qrels(qrels, y, qid, docid)
+    for run, noise in zip(runs, (3.0, 1.0, 0.3), strict=True):
+        write_run(run, y + noise * rng.normal(size=96), qid, docid)
+    options = ["--metric", "map", "ndcg@10"]
+    expected = compare_scores(
+        {run: run for run in runs}, qrels, metric=options[1:], name="qrels.txt"
+    )
+    text = output("evaluate", qrels, "--run", *runs, *options)
+    assert text == f"{expected.table()}\n"
+    for part in ("wins/ties/losses", "p (random., Holm)", "Minimum detectable difference with 12"):
+        assert part in text
+    picture, judge = tmp_path / "runs.png", tmp_path / "judge.txt"
+    options = ["--baseline", runs[1], "--json"]
+    content = json.loads(output("evaluate", qrels, "--run", *runs, *options, "--plot", picture))
+    assert content["baseline"] == runs[1]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    write_qrels(judge, np.where(qid == 3, 2 - y, y), qid, docid)
+    judged = output("evaluate", qrels, "--run", *runs[:2], "--judge-labels", judge)
+    assert "12 queries judged by people" in judged
+    assert output("evaluate", qrels, "--run", runs[0], "--metric", "map").split()[:2] == [
+        "map",
+        "all",
+    ]
+    assert "per-query must not be given" in fault("evaluate", qrels, "--run", *runs, "--per-query")
+    text = fault("compare", "--data", qrels, "--rankers", *runs)
+    assert f"gbrank evaluate {qrels} --run" in text

@@ -79,7 +79,14 @@ def test_json(comparison: Any) -> None:
                "difference_high", "p_randomisation", "p_t", "rounds",
                "cpu_seconds"]  # fmt: skip
     said = {"p_correction": "Holm"}
-    told = ["minimum_detectable", "required_queries", "judge_equivalent_queries"]
+    told = [
+        "minimum_detectable",
+        "required_queries",
+        "judge_equivalent_queries",
+        "wins",
+        "ties",
+        "losses",
+    ]
     for part in ("test", "valid"):
         keys = [(row["data"], row["metric"], row["ranker"]) for row in content[part]]
         expected = itertools.product(["data"], ["ndcg@10", "rr"], NOISY)

@@ -35,6 +35,19 @@ def test_a_query_that_a_seed_leaves_out_is_left_out() -> None:
     assert_allclose(b.seed_deviation, 0.125 * np.sqrt(2))
 
 
+def test_queries_that_are_won_tied_and_lost() -> None:
+    """Of means over seeds, against the baseline; a query without a value is none of them."""
+    nothing = np.nan
+    base, other = comparison(
+        {
+            "base": [[0.5, 0.5, 0.5, 0.5, 0.5]] * 2,
+            "other": [[1, 0, 0.6, 0.2, 1], [0, 0.6, 0.6, 0.2, nothing]],
+        }
+    ).summary()
+    assert (other.wins, other.ties, other.losses) == (1, 1, 2)
+    assert (base.wins, base.ties, base.losses) == (0, 4, 0)
+
+
 def test_both_p_values_are_corrected_for_their_number() -> None:
     """Each ranker's own one by enumeration; the k-th smallest of three is worth 4 - k times it."""
     values = {
