@@ -102,7 +102,7 @@ class GBRanker(ExplainedRanker):
         Share of the queries that is set aside for validation where no eval_set is given.
     baseline : str or int, optional
         A column of numbers whose largest values rank first, by position or name, such as "bm25", or
-        "f3" for feature 3 of a LETOR file: a fit warns where it, or the best single feature, ranks
+        "f3" for X[:, 3] of an array: a fit warns where it, or the best single feature, ranks
         the validation queries no worse than the ranker. Without validation queries, three more fits
         compare it with rankers of two thirds of the training queries on the other third.
     random_state : int, RandomState or None

@@ -93,7 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
     except ArgumentError as error:
         name = (FLAGS | flags).get(error.argument, error.argument)
-        reason = error.message(name)
+        options = [flags[remedy] for remedy in error.remedies if remedy in flags]
+        here = f" Here: {', '.join(options)}." if options else ""
+        reason = f"{error.message(name)}{here}"
     except (ImportError, MemoryError, RecursionError, TypeError, ValueError) as error:
         reason = str(error)
     else:

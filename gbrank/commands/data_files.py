@@ -1,11 +1,17 @@
 """The documents that commands read: LETOR files and tables; tables that they write."""
 
+import io
+import re
+import sys
+import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TextIO, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from gbrank.boosters.interface import stacked
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
@@ -19,11 +25,12 @@ from gbrank.data.ids import as_ids
 from gbrank.data.letor import Letor
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.data.text_files import read_lines, written
+from gbrank.data.text_files import GZIP, STDIN, read_bytes, read_lines, written
 
 SCORE = "score"  # the column of scores in tables
-STDIN = "/dev/stdin"
-OF_LETOR, OF_BOTH = ("sparse", "n_features"), ("unjudged",)  # all other options are of tables
+OF_LETOR = ("sparse", "n_features")
+OF_BOTH = ("unjudged",)  # all other options are of tables
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 INTEGER = r"0|-?[1-9][0-9]{0,17}"  # as ids and codes are written
 MISSING = ["", "NA", "N/A", "NaN", "nan", "<NA>", "NULL", "null", "None"]  # among numbers
 
@@ -78,9 +85,11 @@ class Reader:
         columns to `keep` and --docid, which is text.
         """
         if self._is_table(path, schema):
-            codes, texts = {self.qid, *self.categorical_feature}, {self.docid}
+            codes = {self.qid, *self.categorical_feature}
+            texts = {self.docid}
             if schema is not None:
-                texts, codes = texts.union(schema.texts), codes.difference(schema.names or ())
+                codes = codes.difference(schema.names or ())
+                texts = texts.union(schema.texts)
             table = read_table(path, texts.__contains__, codes)
             with error_context(f"{path}: "):
                 others = {self.label, self.qid, self.docid, *self.labels, *keep}
@@ -94,7 +103,8 @@ class Reader:
                 hint = " (--unjudged says what to do with -1)" if refuse else ""
                 raise letor.label_error(int(np.argmax(wrong)), hint)
             y, mask = judged(letor.labels, self.unjudged)
-            X, qid = X if mask.all() else X[mask], letor.queries()[mask]
+            X = X if mask.all() else X[mask]
+            qid = letor.queries()[mask]
         return Documents.checked(X, y, Queries.from_qid(qid), labels=self.labels or None), mask
 
     def read_to_score(
@@ -138,11 +148,10 @@ class Reader:
     def _letor(self, path: str, schema: Schema | None) -> tuple[Letor, Any]:
         """Read a LETOR file, and its features, called by their numbers; a model needs some."""
         n_features = self.n_features if schema is None else schema.n_features
-        letor = Letor(STDIN if path == "-" else path, n_features)
+        letor = Letor(path, n_features)
         if schema is not None and not letor.features(sparse=True).nnz:
             raise ValueError(f"{path}: expected a feature, <index>:<value>, got none")
-        X: Any = letor.features(self.sparse)
-        return letor, LetorMatrix(X) if self.sparse else X.view(LetorArray)
+        return letor, _numbered(letor.features(self.sparse))
 
 
 TrainingFiles: TypeAlias = Annotated[Reader, "docid"]
@@ -166,8 +175,13 @@ def read_parts(
     if names:
         data["X"] = import_optional("pandas").concat(tables, ignore_index=True)
     else:
-        data["X"] = stacked(tables)
+        data["X"] = _numbered(stacked(tables))
     return data, np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
+
+
+def _numbered(X: Any) -> Any:
+    """Let columns be called by their numbers in LETOR files, from 1."""
+    return LetorMatrix(X) if sp.issparse(X) else X.view(LetorArray)
 
 
 def read_numbers(path: str, name: str, mask: Mask) -> Vector:
@@ -178,7 +192,7 @@ def read_numbers(path: str, name: str, mask: Mask) -> Vector:
             raise ValueError(f"{path}: expected a column {SCORE!r}, got the columns {[*table]}")
         values = table[SCORE]
     else:
-        lines = read_lines(STDIN if path == "-" else path)
+        lines = read_lines(path)
         values = [_number(text, f"{path}, line {line}") for line, text in enumerate(lines, 1)]
     with error_context(f"{path}: "):
         return check_finite(check_vector(values, name, len(mask)), name)[mask]
@@ -192,8 +206,34 @@ def _number(text: str, place: str) -> float:
 
 
 def is_table(path: str) -> bool:
-    """Whether a path is a folder, or ends in .parquet, .csv or .tsv, perhaps with .gz."""
-    return path.lower().endswith(".parquet") or _separator(path) is not None or Path(path).is_dir()
+    """Whether a path is a table, not a LETOR file: by its name, or by what standard input holds."""
+    return _table_format(path) is not None
+
+
+def _table_format(path: str) -> str | None:
+    """Tell .parquet, .csv and .tsv, perhaps with .gz, and folders from other files."""
+    if path == STDIN:
+        return _format_of_stream(sys.stdin)
+    name = path.lower()
+    if name.endswith(".parquet") or Path(path).is_dir():
+        return ".parquet"
+    suffix = name.removesuffix(".gz")[-4:]
+    return suffix if suffix in SEPARATORS else None
+
+
+@cache  # since what has been read cannot be looked at again
+def _format_of_stream(stream: TextIO) -> str | None:
+    """Tell the format of a table from its first line."""
+    buffer = getattr(stream, "buffer", None)
+    head: bytes = buffer.peek() if hasattr(buffer, "peek") else b""
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    if head.startswith(GZIP):
+        head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head)
+    line = head.lstrip().partition(b"\n")[0]
+    if re.search(rb"\sqid:", line):
+        return None
+    return next((form for form, sign in SEPARATORS.items() if sign.encode() in line), None)
 
 
 def read_table(
@@ -204,21 +244,27 @@ def read_table(
     In CSV, columns for which `is_text` holds are text, kept as it is ("NA" and "007"), and `codes`
     are integers if all of their values are, else text. An empty text is a missing value.
     """
-    pandas, separator = import_optional("pandas", "tables"), _separator(path)
+    pandas = import_optional("pandas", "tables")
+    form = str(_table_format(path))
+    content = read_bytes(path) if path == STDIN else b""
+
+    def source() -> Any:
+        return io.BytesIO(content) if path == STDIN else path
+
     try:
-        if separator is None:
-            return pandas.read_parquet(path).rename(columns=str)
-        form = {"sep": separator, "low_memory": False, "keep_default_na": False}
+        if form == ".parquet":
+            return pandas.read_parquet(source()).rename(columns=str)
+        options = {"sep": SEPARATORS[form], "low_memory": False, "keep_default_na": False}
         # Two rows: where the second has more values, pandas would take the first one for an index.
-        head = pandas.read_csv(path, header=None, nrows=2, dtype=str, **form)
+        head = pandas.read_csv(source(), header=None, nrows=2, dtype=str, **options)
         names = head.iloc[0].tolist()
         if wrong := [name for name in names if not name or names.count(name) > 1]:
             hint = " An index that was written to a file has none." if not wrong[0] else ""
-            raise ValueError(f"expected a name of its own for each column, got {wrong[0]!r}.{hint}")
+            raise ValueError(f"expected a different name for each column, got {wrong[0]!r}.{hint}")
         texts = {name for name in names if name in codes or is_text(name)}
         missing = {name: [""] if name in texts else MISSING for name in names}
         types = dict.fromkeys(texts, str)
-        frame = pandas.read_csv(path, dtype=types, na_values=missing, **form)
+        frame = pandas.read_csv(source(), dtype=types, na_values=missing, **options)
         for name in texts.intersection(codes):
             if frame[name].str.fullmatch(INTEGER, na=False).all():
                 frame[name] = frame[name].astype("int64")
@@ -235,12 +281,8 @@ def write_table(path: str, source: str, columns: Mapping[str, Any], scores: Vect
         raise ValueError(f"{source} must not have a column {SCORE!r} of its own.")
     frame = import_optional("pandas", "tables").DataFrame({**columns, SCORE: scores})
     with written(path) as file:
-        if (separator := _separator(path)) is None:
+        form = str(_table_format(path))
+        if form == ".parquet":
             frame.to_parquet(file, index=False)
         else:
-            frame.to_csv(file, sep=separator, index=False)
-
-
-def _separator(path: str) -> str | None:
-    """Return the separator of columns in a text file; None for other files."""
-    return {".csv": ",", ".tsv": "\t"}.get(path.lower().removesuffix(".gz")[-4:])
+            frame.to_csv(file, sep=SEPARATORS[form], index=False)

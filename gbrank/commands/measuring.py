@@ -4,7 +4,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,6 +23,10 @@ from gbrank.data.trec import judged_run, run_lines
 from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 
+# White space of ASCII, as in TREC files: names may have no-break spaces.
+_DOCID = re.compile(r"\bdocid\s*[=:]\s*(\S+)", re.ASCII)
+_FIRST_WORD = re.compile(r"(\S+)", re.ASCII)
+
 
 def predict(
     file: File,
@@ -41,9 +44,9 @@ def predict(
 
     With --format trec, lines are "QID Q0 DOCUMENT RANK SCORE NAME" as trec_eval reads them: queries
     in the order in which they first appear, documents best first, equal scores in the order of the
-    documents (trec_eval itself ranks by score, and then by document name). In LETOR files a
-    document has the name that follows "docid =" in its comment, else the comment's first word;
-    without one it is QID-POSITION.
+    documents (trec_eval itself ranks by score, and then by document name). In LETOR files the name
+    of a document follows "docid =" or "docid:" in its comment, or is the comment's first word;
+    without a comment it is QID-POSITION.
 
     Parameters
     ----------
@@ -80,20 +83,32 @@ def predict(
                 raise unknown_name("column (docid)", reader.docid, columns)
             names = columns[reader.docid]
         lines = run_lines(scores, qid, list(names), run_name)
-    elif is_table(output):
-        return write_table(output, file, columns, scores)
-    stream = sys.stdout.buffer  # in UTF-8, as files are
-    with nullcontext(stream) if output == "-" else written(output) as target:
+    elif output != "-" and is_table(output):
+        write_table(output, file, columns, scores)
+        return
+    if output == "-":
+        print_lines(lines)
+        return
+    with written(output) as target:
         target.writelines(f"{line}\n".encode() for line in lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines in UTF-8, as files are, if standard output takes bytes: a notebook's does not."""
+    if (stream := getattr(sys.stdout, "buffer", None)) is None:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    sys.stdout.flush()
+    stream.writelines(f"{line}\n".encode() for line in lines)
 
 
 def names_in_comments(comments: Sequence[str], qid: Sequence[Any]) -> Iterator[str]:
     """Yield the name of a document in its comment, else its query and its position in it."""
-    places = Counter[Any]()
+    positions = Counter[Any]()
     for comment, query in zip(comments or [""] * len(qid), qid, strict=True):
-        places[query] += 1
-        match = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
-        yield match[1] if match else f"{query}-{places[query]}"
+        positions[query] += 1
+        match = _DOCID.search(comment) or _FIRST_WORD.search(comment)
+        yield match[1] if match else f"{query}-{positions[query]}"
 
 
 def evaluate(

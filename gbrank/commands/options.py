@@ -208,6 +208,8 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
             raise ArgumentError(option.dest, "must be a path", "an empty text")
         if option.metavar in INPUTS:
             inputs += [value] if isinstance(value, str) else value
+    if inputs.count("-") > 1:
+        raise ValueError("only one file can be -, standard input.")
     for option, path in paths:
         if option.metavar in OUTPUTS and path != "-":
             if source := next((source for source in inputs if _is_in(path, source)), None):

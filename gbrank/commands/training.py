@@ -2,17 +2,21 @@
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
 from gbrank.commands.data_files import TrainingFiles, is_table, read_numbers, read_parts
-from gbrank.commands.options import File, NewFile, NewFolder
+from gbrank.commands.options import File, FileOrColumn, NewFile, NewFolder
 from gbrank.common.errors import ArgumentError
 from gbrank.common.runtime import import_optional
-from gbrank.data.documents import Documents, fit_arguments
+from gbrank.common.values import Mask, Vector
+from gbrank.data.documents import Documents, check_positions, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit
+from gbrank.data.text_files import STDIN
+from gbrank.fit.arguments import take_named_columns
 from gbrank.ranker import GBRanker
 
 
@@ -21,7 +25,7 @@ def train(
     *,
     model: NewFolder,
     eval_set: File | None = None,
-    position: File | None = None,
+    position: FileOrColumn | None = None,
     checkpoint: NewFolder | None = None,
     checkpoint_rounds: int = 50,
     refit: bool = False,
@@ -45,7 +49,7 @@ def train(
     eval_set : path
         Validation data.
     position : path
-        Where each document was shown, from 1, if labels are clicks.
+        Where each document was shown, from 1, if labels are clicks: a file or column.
     checkpoint : path
         Write here what the same command, if killed, goes on from.
     checkpoint_rounds : int
@@ -73,13 +77,16 @@ def train(
     if refit and (eval_set or checkpoint or repr(ranker) != repr(GBRanker(init=ranker.init))):
         raise ArgumentError("refit", "must be given with --init and no other option of training")
     start = GBRanker.load(str(ranker.init)) if refit else None
-    data, mask = reader.read(file, None if start is None else start._schema)
-    if position is not None:
-        data = replace(data, position=read_numbers(position, "position", mask))
+    keep = () if position is None else (position,)
+    reader = replace(reader, drop=tuple(name for name in reader.drop if name not in keep))
+    data, mask = reader.read(file, None if start is None else start._schema, keep)
+    data = _take_positions(data, position)
+    if position is not None and data.position is None:
+        data = replace(data, position=_positions_in_file(position, mask))
     sets = list[Documents]()
     if eval_set is not None:
         schema = Schema.learn(data.X, reader.categorical_feature)
-        sets = [reader.read(eval_set, schema)[0]]
+        sets = [_take_positions(reader.read(eval_set, schema, keep)[0], position)]
     if start is not None:
         start.refit(**data.arguments()).save(model)
         print(f"model: {model}")
@@ -92,12 +99,29 @@ def train(
         checkpoint_rounds=checkpoint_rounds,
     )
     ranker.save(model)
-    curves, n_kept = ranker.evals_result_.get("valid_0", {}), ranker.best_iteration_
+    curves = ranker.evals_result_.get("valid_0", {})
+    n_kept = ranker.best_iteration_
     n_done = max(map(len, curves.values()), default=n_kept)
     print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {n_done} rounds kept")
     if curves:
         print(f"validation {next(iter(curves))}: {ranker.best_score_:.4f}")
     print(f"model: {model}")
+
+
+def _take_positions(data: Documents, name: str | None) -> Documents:
+    """Take the positions out of a table, if it has a column of this name."""
+    if name is None or name not in getattr(data.X, "columns", ()):
+        return data
+    X, columns = take_named_columns(data.X, {"position": name})
+    positions = check_positions(columns["position"], "position", len(data.y))
+    return replace(data, X=X, position=positions)
+
+
+def _positions_in_file(path: str, mask: Mask) -> Vector:
+    if path != STDIN and not Path(path).exists():
+        demand = "must be a column of the table, or a file with one position per line"
+        raise ArgumentError("position", demand, path)
+    return read_numbers(path, "position", mask)
 
 
 def tune(
@@ -189,7 +213,8 @@ def _stored_study(optuna: Any, storage: str) -> Any:
 
 def _changes(ranker: GBRanker, file: str) -> dict[str, Any]:
     """Resolve the parameters that the command line sets: a seed, and the baseline by its name."""
-    baseline, seed = ranker.baseline, ranker.random_state
+    baseline = ranker.baseline
+    seed = ranker.random_state
     if baseline is not None:
         number = isinstance(baseline, int) and not is_table(file)
         baseline = f"f{baseline}" if number else str(baseline)

@@ -21,17 +21,27 @@ class ArgumentError(ValueError):
         What to do; it begins with a space.
     context : str
         Where it stands, as "eval_set[0]: ".
+    remedies : tuple of str
+        Other arguments that the hint names.
     """
 
     def __init__(
-        self, argument: str, demand: str, got: str = "", hint: str = "", context: str = ""
+        self,
+        argument: str,
+        demand: str,
+        got: str = "",
+        hint: str = "",
+        context: str = "",
+        remedies: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(argument, demand, got, hint, context)  # as pickle restores it
+        # Pickle restores it from these.
+        super().__init__(argument, demand, got, hint, context, remedies)
         self.argument = argument
         self.demand = demand
         self.got = got
         self.hint = hint
         self.context = context
+        self.remedies = remedies
 
     def __str__(self) -> str:
         return self.message(self.argument)
@@ -43,7 +53,8 @@ class ArgumentError(ValueError):
 
     def within(self, context: str) -> "ArgumentError":
         """Put a context before the message."""
-        return type(self)(self.argument, self.demand, self.got, self.hint, context + self.context)
+        argument, demand, got, hint, inner, remedies = self.args
+        return type(self)(argument, demand, got, hint, context + inner, remedies)
 
 
 class ArgumentTypeError(ArgumentError, TypeError):

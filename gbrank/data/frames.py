@@ -256,7 +256,7 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
         row = int(np.argmax(missing))
         got = f"{values[row]:g} in row {row} ({missing.sum()} such rows)"
         hint = ' If nobody has judged them: unjudged="drop" or "irrelevant".'
-        raise ArgumentError("label", "must be at least 0", got, hint)
+        raise ArgumentError("label", "must be at least 0", got, hint, remedies=("unjudged",))
     return values[~missing], ~missing
 
 

@@ -4,6 +4,7 @@ import codecs
 import gzip
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,17 +21,24 @@ from gbrank.common.files import replaced
 StrPath: TypeAlias = str | os.PathLike[str]
 
 LARGEST_EXACT = 2**53  # up to this size, floats hold all integers
+STDIN = "-"
+GZIP = b"\x1f\x8b"  # the beginning of a compressed file
 
 
 def read_bytes(path: StrPath) -> bytes:
-    """Read a text file: unpacked, in UTF-8 without a byte order mark."""
-    data = Path(path).read_bytes()
-    if data.startswith(b"\x1f\x8b"):
+    """Read a text file, or standard input for "-": unpacked, in UTF-8 without a byte order mark."""
+    data = _read_stdin() if path == STDIN else Path(path).read_bytes()
+    if data.startswith(GZIP):
         try:
             data = gzip.decompress(data)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
     return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _read_stdin() -> bytes:
+    buffer = getattr(sys.stdin, "buffer", None)  # a notebook's has none
+    return bytes(sys.stdin.read().encode() if buffer is None else buffer.read())
 
 
 def read_lines(path: StrPath) -> list[str]:
@@ -40,10 +48,14 @@ def read_lines(path: StrPath) -> list[str]:
 
 def decoded(path: StrPath, data: bytes) -> str:
     """Decode UTF-8 without NUL bytes, which text in UTF-16 has."""
+    text = ""
+    expected = "text without NUL bytes"
+    at = data.find(b"\0")
     try:
-        text, expected, at = data.decode(), "text without NUL bytes", data.find(b"\0")
+        text = data.decode()
     except UnicodeDecodeError as error:
-        text, expected, at = "", "text in UTF-8", error.start
+        expected = "text in UTF-8"
+        at = error.start
     if at < 0:
         return text
     line = data.count(b"\n", 0, at)
@@ -70,7 +82,8 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     if ids.shape != (length,):
         raise ArgumentError(argument, f"must have shape ({length},)", f"shape {ids.shape}")
     names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
-    allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
+    # White space of ASCII alone separates columns: a no-break space is a part of a name.
+    allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+", re.ASCII)
     besides = f", {unwanted!r}" if unwanted else ""
     for row, name in enumerate(names):
         text = str(name) if isinstance(name, int | str) and not isinstance(name, bool) else ""

@@ -1,6 +1,7 @@
 """`gbrank evaluate`, run in this process, against the Python API."""
 
 import gzip
+import io
 import json
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def test_predict_and_evaluate_agree(
     assert text == scores.read_text()
     expected = output("evaluate", test, "--model", model, "--json")
     assert output("evaluate", test, "--scores", scores, "--json") == expected
-    monkeypatch.setattr("gbrank.commands.data_files.STDIN", str(scores))
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert output("evaluate", test, "--scores", "-", "--json") == expected
 
 

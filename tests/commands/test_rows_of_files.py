@@ -96,13 +96,17 @@ def test_what_comments_call_documents() -> None:
     comments = {
         "#docid = GX001 inc = 1": "GX001",
         "inc = 1 docid=GX002": "GX002",
+        "docid:954": "954",
+        "docid: 955 inc:1": "955",
+        "docid = a\u00a0b c": "a\u00a0b",
+        "d\u00a0e f": "d\u00a0e",
         "mydocid = 7 x": "mydocid",
         "docid =": "docid",
         "a b": "a",
         "": "3-2",
         " ": "3-3",
     }
-    queries = [1, 1, 1, 2, 3, 3, 3]
+    queries = [0, 0, 0, 0, 1, 1, 1, 2, 3, 3, 3]
     assert list(names_in_comments(list(comments), queries)) == list(comments.values())
 
 
