@@ -98,7 +98,8 @@ def copy_notebooks():
 def readme():
     """Read README.md, its links as they are from this folder."""
     page = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-    page = page.replace("](docs/", "](").replace("](CONTRIBUTING.md)", "](path:../CONTRIBUTING.md)")
+    page = page.replace("](docs/", "](").replace("](benchmarks/", "](../benchmarks/")
+    page = page.replace("](CONTRIBUTING.md)", "](path:../CONTRIBUTING.md)")
     return re.sub(r"<!-- ci: \w+ -->\n", "", page)
 
 
