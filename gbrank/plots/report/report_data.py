@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
+from scipy.sparse import SparseEfficiencyWarning
 
 from gbrank.common.table import Table, number_names
 from gbrank.common.values import Matrix, Positions, Vector, as_json
 from gbrank.common.version import __version__
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.frames import as_frame
 from gbrank.data.lookup import by_rank, count_repeated_names, count_repeated_rows, of_all
 from gbrank.data.schema import Schema
 from gbrank.evaluation import statistics
@@ -33,6 +36,7 @@ from gbrank.ranker import GBRanker
 MOST_GROUPS = 10
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 SHOWN = 20  # features, and parameters; the others are folded away
+LISTS = 500  # queries in which features are shuffled
 MOST = 200  # features in a table
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
@@ -179,13 +183,51 @@ def importances(judged: ReportData) -> Blocks:
     else:
         at_random = " taken at random" if n > SAMPLE else ""
         yield TEXTS["importances"].format(documents=count(min(n, SAMPLE), "document") + at_random)
+    yield TEXTS["shuffled"].format(measure=judged.measure, shown=SHOWN, queries=LISTS)
     names = judged.schema.feature_names
     order = np.lexsort((-gains, -np.nan_to_num(moved)))
     rows: list[Cells] = [
         [page.name(names[i]), page.bar(gains[i], gains.max()), page.bar(moved[i], moved.max())]
         for i in order
     ]
-    yield from _of_features(["feature", "share of the gain", "mean |SHAP|"], rows)
+    changes = shuffled_changes(judged, order[:SHOWN])
+    for row, *change in zip(rows, *changes[3:], strict=False):
+        row += page.estimate(*change, form="+.4f")
+    for row in rows[SHOWN:]:
+        row += ["", ""]
+    head = ["feature", "share of the gain", "mean |SHAP|", f"{judged.measure} if shuffled"]
+    yield from _of_features([*head, "95% interval"], rows)
+
+
+def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Means:
+    """Compare the measure with a feature shuffled within queries with that of the model."""
+    rng = np.random.default_rng(0)
+    n_queries = judged.rows.queries.n_queries
+    chosen = rng.permutation(n_queries) < LISTS
+    rows = judged.rows.take_queries(chosen)
+    queries = rows.queries
+    others = np.empty(queries.n_documents, np.int64)  # of the same query
+    others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
+    bound = bind_to_rows(judged.main.measure, rows)
+    tables = [rows.X]
+    for column in features.tolist():
+        name = judged.schema.feature_names[column]
+        tables.append(_with_values_of(rows.X, name, column, others))
+    qid = queries.ids[queries.index]
+    values = [bound.per_query(judged.rankers[0]._predicted(table, qid)) for table in tables]
+    changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
+    return statistics.Means(*(column[1:] for column in changes))
+
+
+def _with_values_of(X: Any, name: str, column: int, rows: Positions) -> Any:
+    """Copy a table, with the values that a column has in other rows."""
+    if (frame := as_frame(X, "X")) is not None:
+        return frame.with_columns(frame[name][rows]).to_native()
+    copy = X.copy() if hasattr(X, "shape") else np.array(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SparseEfficiencyWarning)
+        copy[:, [column]] = copy[rows][:, [column]]
+    return copy
 
 
 def _of_features(head: list[str], rows: list[Cells]) -> Blocks:
