@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_watch import Watch
+from gbrank.boosters.plan import Plan
 from gbrank.boosters.staged_objective import StagedObjective
-from gbrank.boosters.stages import Plan
 from gbrank.common.checks import check_number
 from gbrank.common.errors import warn_user
 from gbrank.common.values import Vector

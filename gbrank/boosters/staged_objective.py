@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.stages import Plan, stages_by_plan, stages_of
+from gbrank.boosters.plan import Plan
+from gbrank.boosters.stages import stages_by_plan, stages_of
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.common.collective import all_any, all_sum
 from gbrank.common.errors import error_context, warn_user

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import RoundRecord
+from gbrank.boosters.plan import Plan
 from gbrank.boosters.staged_objective import StagedObjective
-from gbrank.boosters.stages import Plan
 from gbrank.common.values import Mask, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import document_keys, query_keys, sampled

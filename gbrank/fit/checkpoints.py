@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from gbrank.boosters import BOOSTERS, Trainer
 from gbrank.boosters.interface import State
-from gbrank.boosters.stages import Plan
+from gbrank.boosters.plan import Plan
 from gbrank.common.checks import check_number
 from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gbrank.boosters.interface import RoundRecord, Steps
-from gbrank.boosters.stages import Plan
+from gbrank.boosters.plan import Plan
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.errors import ArgumentError, error_context, warn_user
 from gbrank.common.progress import Bar

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.boosters.stages import Plan
+from gbrank.boosters.plan import Plan
 from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.runtime import import_optional, interrupts_held

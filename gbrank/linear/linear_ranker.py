@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.stages import Plan
+from gbrank.boosters.plan import Plan
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields

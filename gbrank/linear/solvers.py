@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
 from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.stages import Plan
+from gbrank.boosters.plan import Plan
 from gbrank.common.checks import quoted
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.values import Vector

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, make_cubic
 from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.stages import Plan
+from gbrank.boosters.plan import Plan
 from gbrank.fit.loop import Judges, run_rounds
 from gbrank.fit.rounds import History, Stopping
 

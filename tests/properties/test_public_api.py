@@ -58,7 +58,8 @@ def section(item: Any, title: str) -> str:
 def parameters(item: Any) -> set[str]:
     """Return the names of the parameters of a function or class."""
     names = inspect.signature(item).parameters
-    return {name for name in names if name not in ("self", "cls", "args", "kwargs")}
+    known = {"self", "cls", "args", "kwargs"}
+    return {name for name in names if name not in known and not name.startswith("_")}
 
 
 def documented_parameters(item: Any) -> set[str]:
