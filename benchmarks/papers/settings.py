@@ -8,9 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from benchmarks.letor_folders import read_folds
 from gbrank import compare_rankers
-from gbrank.evaluation import Comparison, Dataset
+from gbrank.evaluation import Comparison, Dataset, read_letor_folds
 
 __all__ = ["Settings"]
 
@@ -22,7 +21,7 @@ class Settings:
     Parameters
     ----------
     folder : Path
-        Holds LETOR's data sets, each in a folder of its own (see `read_folds`).
+        Holds LETOR's data sets, each in a folder of its own (see `read_letor_folds`).
     results : Path
         A folder that keeps what is done: rows and pictures.
     queries : int
@@ -59,4 +58,4 @@ class Settings:
 
 @cache
 def _read(folder: Path) -> Dataset:
-    return read_folds(folder)
+    return read_letor_folds(folder)

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import markdown_table
 from gbrank import NDCG, GBRanker, Queries, make_cubic
 from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features
+from gbrank.evaluation import read_letor_folds
 
 SETS = ("mq2008", "ohsumed", "flights", "nfcorpus", "wikiqa")
 OBJECTIVES = ("noisy:ndcg", "listmle", "ranknet", "lambda:ndcg", "approx:ndcg")
@@ -60,7 +60,7 @@ class Case(NamedTuple):
 def real(folder: Path, few: bool) -> Iterator[Case]:
     """Yield five folds and two seeds of each set, of all training queries or of a few."""
     for name in SETS:
-        data = read_folds(folder / name)
+        data = read_letor_folds(folder / name)
         whole = Part(data.X, data.y, data.qid)
         for number in range(1, len(data.splits) + 1):
             fold = data.splits[number - 1]

@@ -1,5 +1,6 @@
 """gbrank, LightGBM, XGBoost and CatBoost with default parameters.
 
+pip install catboost ydf hessboost alloygbm
 python -m benchmarks.studies.default_parameters --data mq2008 ohsumed flights nfcorpus wikiqa
 """
 
@@ -8,6 +9,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,11 +21,10 @@ from catboost import CatBoostRanker
 from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.strata import against_first, difference
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic
-from gbrank.evaluation import Dataset
+from gbrank.evaluation import Dataset, read_letor_folds
 from gbrank.plots.style import BLUE, PALETTE, tidy
 
 MEASURE = NDCG(k=10)
@@ -59,19 +60,36 @@ def gbrank_scores(train: Any, X: Any, seed: int, **params: Any) -> Any:
     return ranker.fit(train.X, train.y, qid=train.qid).predict(X)
 
 
-def peer_scores(make: Any, by_id: str, train: Any, X: Any, seed: int) -> Any:
+def peer_scores(
+    make: Any, argument: str, train: Any, X: Any, seed: int, sizes: bool = False
+) -> Any:
     """Return the scores of a ranker that wants the rows of a query to stand together."""
     queries = Queries.from_qid(train.qid)
     rows = queries.order
-    given: Any = queries.sizes if by_id == "group" else queries.index[rows]
-    return make(seed).fit(train.X[rows], train.y[rows], **{by_id: given}).predict(X)
+    groups: Any = queries.sizes if sizes else queries.index[rows]
+    return make(seed).fit(train.X[rows], train.y[rows], **{argument: groups}).predict(X)
+
+
+def yggdrasil_scores(train: Any, X: Any, seed: int) -> Any:
+    """Return the scores of YDF's learner, which takes columns by name."""
+    ydf = import_module("ydf")
+    columns = {f"feature {i}": values for i, values in enumerate(np.asarray(train.X).T)}
+    learner = ydf.GradientBoostedTreesLearner(
+        label="label", task=ydf.Task.RANKING, ranking_group="query", num_threads=1, random_seed=seed
+    )
+    model = learner.train(columns | {"label": train.y, "query": train.qid}, verbose=0)
+    features = {f"feature {i}": values for i, values in enumerate(np.asarray(X).T)}
+    return model.predict(features | {"query": np.zeros(len(X), train.qid.dtype)})
 
 
 RANKERS: dict[str, Any] = {
     "GBRanker()": gbrank_scores,
     "GBRanker(n_estimators=500)": partial(gbrank_scores, n_estimators=500),
     "LGBMRanker()": partial(
-        peer_scores, lambda seed: lgb.LGBMRanker(random_state=seed, n_jobs=1, verbosity=-1), "group"
+        peer_scores,
+        lambda seed: lgb.LGBMRanker(random_state=seed, n_jobs=1, verbosity=-1),
+        "group",
+        sizes=True,
     ),
     "XGBRanker()": partial(
         peer_scores, lambda seed: xgb.XGBRanker(random_state=seed, n_jobs=1), "qid"
@@ -83,10 +101,24 @@ RANKERS: dict[str, Any] = {
         ),
         "group_id",
     ),
+    "HessboostRanker()": partial(
+        peer_scores,
+        lambda seed: import_module("hessboost.sklearn").HessboostRanker(
+            random_state=seed, n_jobs=1
+        ),
+        "qid",
+    ),
+    "GBMRanker(n_estimators=100)": partial(
+        peer_scores,
+        lambda seed: import_module("alloygbm").GBMRanker(n_estimators=100, seed=seed),
+        "group",
+    ),
+    "GradientBoostedTreesLearner()": yggdrasil_scores,
 }
 
 
-LOOKS = dict(zip(RANKERS, [(BLUE, "s"), *((color, "o") for color in PALETTE)], strict=True))
+COLORS = (*PALETTE, "tab:brown", "tab:gray", "tab:olive")
+LOOKS = dict(zip(RANKERS, [(BLUE, "s"), *((color, "o") for color in COLORS)], strict=True))
 
 
 def outcomes(
@@ -196,7 +228,7 @@ if __name__ == "__main__":
     X, y, qid = make_cubic(9, random_state=0)
     GBRanker(n_estimators=1).fit(X, y, qid=qid)  # compiles, so that no fit that counts does
     for folder in arguments.data:
-        data = read_folds(folder)
+        data = read_letor_folds(folder)
         found[data.name] = outcomes(data, arguments.results)
     rows = summarised(found)
     names = " ".join(Path(folder).name for folder in arguments.data)

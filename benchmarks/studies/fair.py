@@ -9,11 +9,11 @@ from typing import Any
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.best_rate import BestRate
-from benchmarks.letor_folders import read_folds
 from benchmarks.named_rankers import PEERS, ranker_from_name
 from benchmarks.studies.study import HEAD, cells, flat_rows, options
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import compare_rankers
+from gbrank.evaluation import read_letor_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\
@@ -86,7 +86,7 @@ if __name__ == "__main__":
     parser = options(TEXT.splitlines()[0].lstrip("# "))
     parser.add_argument("--artificial", action="store_true", help="also on artificial data")
     arguments = parser.parse_args()
-    datasets = [read_folds(folder) for folder in arguments.data]
+    datasets = [read_letor_folds(folder) for folder in arguments.data]
     if arguments.artificial:
         datasets += [cubic_queries(n, m, f"{n} x {m}") for n, m in SIZES]
     comparisons = compare_rankers(

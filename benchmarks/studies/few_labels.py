@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.studies.default_parameters import RANKERS, gbrank_scores
 from benchmarks.studies.sizes import MEASURE, Outcome, compared, drawn, joined, value_table
 from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import GBRanker, LinearRanker, Queries, make_cubic
-from gbrank.evaluation import LabelledDocuments
+from gbrank.evaluation import LabelledDocuments, read_letor_folds
 from gbrank.linear.features import z_scores
 
 SIZES, COLUMNS, SEEDS = (10, 20, 40, 80), 5, 5
@@ -162,7 +161,7 @@ def main() -> None:
     GBRanker(n_estimators=1).fit(X, y, qid=qid)  # compiles, so that no fit that counts does
     tables = {}
     for folder in arguments.data:
-        data = read_folds(folder)
+        data = read_letor_folds(folder)
         folds = [data.fold(number) for number in range(1, FOLDS.get(data.name, 2) + 1)]
         tables[data.name] = list(outcomes(data.name, [(fold[0], fold[2]) for fold in folds]))
     made = list(outcomes("five retrievers", [retrievers(seed) for seed in range(SEEDS)]))

@@ -12,14 +12,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank import GBRanker, LinearRanker, get_measure
 from gbrank.data.documents import take_rows
 from gbrank.data.queries import Queries
-from gbrank.evaluation import Dataset
+from gbrank.evaluation import Dataset, read_letor_folds
 from gbrank.measures.judges import Powered, powered_mean
 
 Vector = NDArray[np.float64]
@@ -174,7 +173,7 @@ def rows_of(data: Dataset, pairs: bool, jobs: int) -> list[list[str]]:
 
 if __name__ == "__main__":
     arguments = options(__doc__).parse_args()
-    datasets = [read_folds(folder) for folder in arguments.data]
+    datasets = [read_letor_folds(folder) for folder in arguments.data]
     command = f"python -m benchmarks.studies.judges --data {' '.join(d.name for d in datasets)}"
     error = np.sqrt(0.05 * 0.95 / DRAWS)
     parts = [

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.studies.default_parameters import gbrank_scores
 from benchmarks.studies.sizes import FEW, Study, compared, drawn, joined, with_exchanged_labels
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, Queries, make_cubic, query_train_test_split
-from gbrank.evaluation import LabelledDocuments
+from gbrank.evaluation import LabelledDocuments, read_letor_folds
 from gbrank.fit.boosted_ranker import chosen_trees
 
 SEEDS = 2
@@ -57,7 +56,7 @@ RATES = {f"31 leaves, rate × {factor}": partial(with_rate, factor) for factor i
 def folds(study: Study, folders: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield each setting's values on the validation queries of five folds, by data set."""
     for folder in folders:
-        data = read_folds(folder)
+        data = read_letor_folds(folder)
         for name, scores_of in {**LEAVES, **RATES}.items():
             outcomes = []
             for number in range(1, len(data.splits) + 1):
@@ -71,7 +70,7 @@ def folds(study: Study, folders: Sequence[str]) -> Iterator[dict[str, Any]]:
 def few_queries(study: Study, folders: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the values of both sizes of trees by the number of training queries and data set."""
     for folder in folders:
-        data = read_folds(folder)
+        data = read_letor_folds(folder)
         for n in FEW:
             for name, scores_of in LEAVES.items():
                 outcomes = []

@@ -12,7 +12,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.letor_folders import read_folds
 from benchmarks.studies.default_parameters import (
     RANKERS,
     by_seconds,
@@ -22,6 +21,7 @@ from benchmarks.studies.default_parameters import (
 )
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, make_cubic
+from gbrank.evaluation import read_letor_folds
 from gbrank.plots.style import BLUE, ORANGE
 
 ROUNDS = (50, 100, 150, 200, 300, 500, 1000)
@@ -99,7 +99,7 @@ if __name__ == "__main__":
         arguments.results.mkdir(parents=True, exist_ok=True)
     X, y, qid = make_cubic(9, random_state=0)
     GBRanker(n_estimators=1).fit(X, y, qid=qid)  # compiles, so that no fit that counts does
-    datasets = [*map(read_folds, arguments.data), cubic_queries(2000)]
+    datasets = [*map(read_letor_folds, arguments.data), cubic_queries(2000)]
     found = {data.name: outcomes(data, arguments.results, COMPARED, "valid") for data in datasets}
     rows = summarised(found)
     names = " ".join(Path(folder).name for folder in arguments.data)

@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.strata import against_first
 from benchmarks.studies.default_parameters import RANKERS, gbrank_scores
 from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split
-from gbrank.evaluation import LabelledDocuments
+from gbrank.evaluation import LabelledDocuments, read_letor_folds
 from gbrank.plots.style import PALETTE, tidy
 
 MEASURE = NDCG(k=10)
@@ -144,7 +143,7 @@ def few_labels(study: Study, folders: Sequence[str]) -> Iterator[dict[str, Any]]
     """Yield the values and seconds of each ranker, number of queries and data set."""
     rankers = {**ON_FEW, BEST: best_feature}
     for folder in folders:
-        data = read_folds(folder)
+        data = read_letor_folds(folder)
         for n in FEW:
             found: dict[str, list[Outcome]] = {name: [] for name in rankers}
             for number in range(1, len(data.splits) + 1):

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.letor_folders import read_folds
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.strata import pooled_rows
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import compare_rankers, split_frame
-from gbrank.evaluation import Comparison, LabelledDocuments
+from gbrank.evaluation import Comparison, LabelledDocuments, read_letor_folds
 
 PARTS = {"valid": "Validation queries", "test": "Test queries"}
 HEAD = ("ranker", "mean", "difference", "95% interval", "p (Holm)", "rounds", "CPU s")
@@ -65,7 +64,7 @@ def study(
     }
     comparisons = compare_rankers(
         built,
-        [read_folds(folder) for folder in arguments.data],
+        [read_letor_folds(folder) for folder in arguments.data],
         seeds=arguments.seeds,
         metric=metric,
         baseline=baseline,
