@@ -36,38 +36,38 @@ from gbrank.serving import Predictor, refuse_boosters
 @explains_parameters
 @dataclass(eq=False, repr=False)
 class GBRanker(ExplainedRanker):
-    """Gradient-boosted tree ranker.
+    """Gradient-boosted tree ranker, a scikit-learn estimator on LightGBM or XGBoost.
 
     Parameters
     ----------
     objective : str, Objective or callable
-        What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), or a
+        The objective: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), or a
         function of one query (see `custom_objective`). The default, "noisy:ndcg", is LambdaRank
-        whose weights are means over noisy rankings: docs/defaults.md says why.
+        with pair weights averaged over noisy rankings (docs/defaults.md).
     booster : {"lightgbm", "xgboost"}
-        What grows the trees.
+        The library that grows the trees.
     n_estimators : int
-        Largest number of rounds (trees); 500 take three times as long: benchmarks/results/price.md.
+        Largest number of rounds (trees). 500 take three times as long (docs/defaults.md).
     learning_rate : float, optional
-        Factor on each tree. By default 15 √(N / 70,000) / T, at least 0.01 and at most 0.2, with N
-        training documents, at most 70 of each query, and T rounds, with those of a GBRanker that
-        `init` is. Labels without noise want larger steps.
+        Factor on each tree. By default 15 √(N / 70,000) / T, between 0.01 and 0.2, for N training
+        documents, at most 70 of each query, and T rounds, including those of a GBRanker as `init`.
+        Labels without noise need larger steps.
     num_leaves : int
-        Largest number of leaves of a tree. Labels without noise need more: 63.
+        Largest number of leaves of a tree. Labels without noise need more, such as 63.
     max_depth : int, optional
         Largest depth of a tree; unlimited by default.
     min_child_samples : int
         Smallest number of documents in a leaf, counted by their curvature, whose mean is 1.
     subsample : float in ]0, 1]
-        Share of the documents, or queries, that each tree is grown on.
+        Fraction of the documents, or queries, used for each tree.
     subsample_by : {"document", "query"}
-        What to sample.
+        Whether documents or whole queries are sampled.
     colsample : float in ]0, 1], optional
-        Share of the features that each tree is grown on. By default a half with fewer than 100,000
-        training documents, else all.
+        Fraction of the features used for each tree. By default 0.5 with fewer than 100,000 training
+        documents, else 1.
     extra_trees : bool, optional
-        Whether a split considers one random threshold per feature: trees vary more, and overfit
-        less (Geurts, Ernst & Wehenkel 2006). By default with LightGBM and fewer than 100,000
+        Whether a split considers one random threshold per feature, which varies trees and reduces
+        overfitting (Geurts, Ernst & Wehenkel 2006). By default with LightGBM and fewer than 100,000
         training documents; XGBoost has no such option.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
@@ -76,66 +76,69 @@ class GBRanker(ExplainedRanker):
         clicks cannot tell it from relevance; ``"free"`` trusts the features to tell them apart,
         which helps after a poor ranking and harms after a good one (docs/howto/clicks.md).
     sigma : float, schedule, callable or str, optional
-        Width of the smoothing: a number, or a function of (round, rounds), those in which the
-        objective itself is trained, such as ``geometric(1.0, 0.1)``; its own schedule by default.
+        Width of the smoothing: a number, or a function of (round, rounds) of the objective itself,
+        such as ``geometric(1.0, 0.1)``; by default the objective's own schedule.
     curvature : {"own", "unit"}
-        Second derivatives: the objective's own, so that a tree takes Newton steps; or 1 for each
-        document, for steps along the gradient (Friedman's boosting), whose size `learning_rate`
-        alone sets: weights are divided by their mean.
+        Second derivatives: the objective's own, for Newton steps; or 1 for each document, for steps
+        along the gradient (Friedman's boosting). Their size then depends on `learning_rate` alone:
+        weights are divided by their mean.
     init : {"regression", "zero"}, GBRanker, path, lightgbm.Booster or xgboost.Booster, optional
-        What to boost from. ``"regression"`` first grows trees like these on the gains, for a
-        tenth of `n_estimators`; a fitted GBRanker, or the folder that it was saved in, gives its
-        scores; a model that LightGBM or XGBoost trained, or its file, its raw scores up to its
-        best iteration; ``"zero"`` stands for no model. Clones keep words, paths and boosters.
+        The model to continue. ``"regression"`` first grows trees on the gains, for a tenth of
+        `n_estimators`. A fitted GBRanker, or its folder, contributes its scores; a model of
+        LightGBM or XGBoost, or its file, contributes its raw scores up to its best iteration.
+        ``"zero"`` is no model. Clones keep names, paths and boosters.
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
-        `n_estimators`, and others from nothing. After a GBRanker of the same objective and
-        `sigma`, the schedule goes on where that model's rounds left off.
+        `n_estimators`; other objectives begin with zero scores. After a GBRanker with the same
+        objective and `sigma`, the schedule continues where that model's rounds ended.
     eval_metric : str, Measure, callable, or sequence of them
-        What is measured on validation data; the first decides early stopping and is `score`. A
-        callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
+        Metrics on validation data; the first decides early stopping and is what `score` returns.
+        A callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
     early_stopping_rounds : int or "auto", optional
-        Stop after this many rounds without a better first metric on the first validation set that
-        is not the training data. ``"auto"`` has its means over w = min(n_estimators / 4, 3 /
-        learning_rate) rounds, and stops after w / 2. A beginning by RankNet ends in the same way.
+        Stop after this many rounds without an improvement of the first metric on the first
+        validation set that is not the training data. ``"auto"`` compares means over w =
+        min(n_estimators / 4, 3 / learning_rate) rounds, and stops after w / 2. An initial stage of
+        RankNet ends in the same way.
     validation_fraction : float in ]0, 1[, optional
-        Share of the queries that is set aside for validation where no eval_set is given.
+        Fraction of the queries to hold out for validation if no eval_set is passed.
     baseline : str or int, optional
-        A column of numbers whose largest values rank first, by position or name, such as "bm25", or
-        "f3" for X[:, 3] of an array: a fit warns where it, or the best single feature, ranks
-        the validation queries no worse than the ranker. Without validation queries, three more fits
-        compare it with rankers of two thirds of the training queries on the other third.
+        A numeric column in which larger values rank first, by name or position, such as "bm25", or
+        "f3" for X[:, 3] of an array. A fit warns if it, or the best single feature, ranks the
+        validation queries no worse than the ranker. Without validation queries, three more fits
+        compare it with rankers trained on two thirds of the training queries, on the other third.
     random_state : int, RandomState or None
         Seed of all sampling.
     n_jobs : int, optional
-        Threads; −1 for all. By default as many as the data are worth, one for each million values
-        of features. They do not change the model by a bit (docs/differences.md).
+        Number of threads; −1 uses all. By default one per million feature values. The model is the
+        same, bit for bit, for any number (docs/differences.md).
     verbose : int
-        1 shows a progress bar, and records the training measure in `evals_result_`; 0 is silent.
+        1 shows a progress bar, and records the training metric in `evals_result_`; 0 is silent.
     booster_params : dict, optional
-        Anything else of the booster's, in its own names. With data frames, `monotone_constraints`
-        may map columns to 1 or −1, and `interaction_constraints` may list columns, by name.
+        Further parameters of the booster, under its own names. With data frames,
+        `monotone_constraints` may map columns to 1 or −1, and `interaction_constraints` may list
+        columns, by name.
 
     Attributes
     ----------
     booster_ : lightgbm.Booster or xgboost.Booster
-        The trees, cut to the best round.
+        The trees, up to the best round.
     best_iteration_, best_score_ : int, float
-        How many rounds the model has; the first metric after them, NaN without validation data.
+        Number of rounds of the model, and the first metric after them; NaN without validation data.
     evals_result_ : dict
-        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round.
+        ``evals_result_["valid_0"]["ndcg@10"]`` is a list with one value per round.
     training_data_ : dict
         Documents and queries of each set, ``{"train": {"documents": ..., "queries": ...}, ...}``.
     learning_rate_, colsample_, extra_trees_, sigmas_
-        Those of the fit, `sigmas_` by round.
+        The values used in the fit; `sigmas_` by round.
     position_bias_ : dict of int, or of tuple, to float, or None
-        What each position adds to the scores of the objective, not of `predict`; 0 for the first.
+        The contribution of each position to the scores of the objective, not of `predict`; 0 for
+        the first position.
     position_report_ : PositionReport or None
-        How far the clicks tell positions from relevance: see `gbrank.clicks.position_report`.
+        What the clicks identify about positions: see `gbrank.clicks.position_report`.
     init_ : ranker or None
-        The fitted model whose scores the trees add to.
+        The fitted initial model, to whose scores the trees add.
     feature_importances_, n_features_in_, feature_names_in_
-        Shares of the total gain; the number of columns; their names, where X was a data frame.
+        Shares of the total gain; the number of columns; their names if X was a data frame.
 
     Examples
     --------
@@ -189,19 +192,19 @@ class GBRanker(ExplainedRanker):
     ) -> GBRanker:
         """Train the ranker.
 
-        Where X is a data frame, y, qid, weights, init_score and position may name columns of it,
-        which then are no features: ``fit(frame, "label", qid="query_id")``.
+        If X is a data frame, y, qid, weights, init_score and position may name columns of it, which
+        are then not used as features: ``fit(frame, "label", qid="query_id")``.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features; NaN is missing. Data frames may be of pandas, polars, pyarrow, ...
+            Features; NaN is missing. Data frames of pandas, Polars, PyArrow and others.
         y : array-like, shape (n_documents,)
-            Relevance labels, at least 0.
+            Nonnegative relevance labels.
         qid : array-like, shape (n_documents,)
-            The query of each row, in any order, of any hashable type.
+            Query id of each row, in any order.
         group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries, ``[len(y)]`` for a single list.
+            Sizes of consecutive queries, in place of qid; ``[len(y)]`` for a single list.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights.
         query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
@@ -209,55 +212,54 @@ class GBRanker(ExplainedRanker):
             a pandas Series with the ids as its index.
         eval_set : list of (X, y), optional
             Validation sets, "valid_0", "valid_1", ... in `evals_result_`. The first one decides
-            early stopping; one that is the training data, by its documents, labels and queries in
-            any order, is measured and decides nothing.
+            early stopping. A set that equals the training data, with rows in any order, is
+            evaluated but decides nothing.
         eval_qid, eval_group, eval_init_score : list of array-like, optional
-            Their queries, and their initial scores, which are needed where there are `init_score`.
+            Their queries, and their initial scores, which are required with `init_score`.
         labels : mapping of str to array-like, shape (n_documents,), or list of str, optional
-            Other labels by name, such as ``{"margin": ...}``, which objectives and
-            measures can name: "ndcg@10[margin]". They are at least 0; NaN, or −1 with
-            a warning, stands for an unjudged document, which is left out of its list for this
-            label. A list names columns of a data frame X, which then are no features.
+            Further labels by name, such as ``{"margin": ...}``, to which objectives and metrics can
+            refer: "ndcg@10[margin]". They are nonnegative; NaN, or −1 with a warning, marks an
+            unjudged document, which is excluded from its list for this label. A list names columns
+            of a data frame X, which are then not used as features.
         eval_labels : list of mapping, optional
-            Those of validation sets, where `labels` is a mapping.
+            Those of the validation sets, if `labels` is a mapping.
         init_score : array-like, shape (n_documents,), optional
-            Scores to boost from. They are not part of the model (what `init` gives is): add them
-            to its predictions.
+            Initial scores. They are not part of the model (unlike those of `init`): add them to its
+            predictions.
         position : array-like of int, shape (n_documents,), or mapping of str to such, optional
-            Where each document was shown, from 1, when the labels are clicks, which depend on
-            that too; or ``{"position": ..., "device": ...}``, this and then what attention depends
-            on besides, numbered from 1: each of their combinations has its bias. Biases are then
-            estimated together with the trees, and go into `position_bias_` instead of the scores.
-            Validation sets have no positions: they are best judged by labels that do not depend on
-            them.
+            Position at which each document was shown, from 1, if labels are clicks; or
+            ``{"position": ..., "device": ...}``, this and further contexts of attention, numbered
+            from 1: each of their combinations has its own bias. Biases are estimated together with
+            the trees, and are in `position_bias_` instead of the scores. Validation sets have no
+            positions: evaluate on labels that do not depend on them.
         categorical_feature : sequence of int or str, optional
-            Columns of categories, besides a data frame's categorical columns.
+            Categorical columns, in addition to a data frame's columns of categories.
         checkpoint : path, optional
-            A folder in which the fit writes, every `checkpoint_rounds`, what it needs to go on:
-            if it is killed, the same call goes on from there, to the same model bit for bit.
-            `callbacks` are told of the last round again: one that ended the fit may end it there;
-            without it, the fit goes on. The checkpoint of another fit is refused, and so are the
-            few parameters under which a booster keeps a state of its own, such as
-            ``boosting="dart"``. Delete it once the model is saved.
+            A folder in which the fit writes, every `checkpoint_rounds`, what it needs to resume: if
+            the process is killed, the same call resumes, and gives the same model bit for bit.
+            `callbacks` receive the last round again: one that ended the fit may end it there;
+            without it, the fit continues. Checkpoints of another fit raise an error, and so do
+            parameters under which a booster keeps a hidden state, such as ``boosting="dart"``.
+            Delete the folder once the model is saved.
         checkpoint_rounds : int
             Rounds between two checkpoints. Each one writes all trees and, with LightGBM, 8 bytes
-            for each document of training and validation; the data are hashed once. What `init`
-            stands for is fitted again.
+            per document of training and validation; the data are hashed once. The initial model is
+            fitted again.
         callbacks : list of callable, optional
-            Functions that are called after each round with a `Round`. One that returns True ends
-            the fit as if the round were the last; one that raises an error leaves no model.
+            Functions called after each round with a `Round`. One that returns True ends the fit
+            after this round; one that raises an error leaves no model.
 
         Returns
         -------
         GBRanker
-            Itself.
+            The ranker itself.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not usable; the message names it. Nothing has been trained then.
+            If an argument is invalid; the message names it. Nothing has been trained then.
         OSError
-            If a checkpoint cannot be written; the one before it is whole.
+            If a checkpoint cannot be written; the previous one is unchanged.
         """
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict
 
@@ -294,16 +296,16 @@ class GBRanker(ExplainedRanker):
         )
 
     def refit(self, X: TableLike, y: ArrayLike, qid: Ids | None = None, **columns: Any) -> GBRanker:
-        r"""Return a ranker of the same trees, whose leaf values are fitted to other documents.
+        r"""Refit leaf values on new data, with the same tree structure (as LightGBM's `refit`).
 
-        From this ranker's scores of the documents, the trees are gone through as in a fit, but grow
-        no splits: with G and H the sums of gradient and curvature in a leaf, at the scores so far,
-        its value v becomes
+        From this ranker's scores of the documents, the trees are processed in order, as in a fit
+        without new splits. With G and H the sums of gradient and curvature in a leaf, at the scores
+        so far, its value v becomes
 
         .. math:: v - \eta \frac{G}{H + \lambda},
 
-        η being the learning rate for so many documents. Trees whose rates sum to 0.3 take their
-        steps from one gradient. What the ranker was boosted from stays as it is.
+        where η is the learning rate for this number of documents. Trees whose rates sum to 0.3 use
+        the same gradient. The initial model stays unchanged.
 
         Parameters
         ----------
@@ -315,12 +317,12 @@ class GBRanker(ExplainedRanker):
         Returns
         -------
         GBRanker
-            A new one. Importances and shares of the gain are those of the fit.
+            A new ranker. Importances and shares of the gain are those of the fit.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not usable; or if leaves are other than such steps, as with monotone
+            If an argument is invalid; or if leaves are not Newton steps, as with monotone
             constraints, DART, linear trees, positions or multipliers.
 
         Examples
@@ -344,8 +346,8 @@ class GBRanker(ExplainedRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Of a data frame, the columns of `fit` are taken by name, and others left out. Where some
-            are categories, an array of objects will do.
+            In a data frame, the columns of `fit` are found by name, and others are ignored. With
+            categorical columns, an array of objects works too.
         num_iteration : int, optional
             Use only the first `num_iteration` trees, on top of `init`; all by default.
 
@@ -395,12 +397,12 @@ class GBRanker(ExplainedRanker):
         return ranker
 
     def predictor(self) -> Predictor:
-        """Return what gives the scores of `predict` faster, for a list at a time.
+        """Return a predictor, which computes the scores of `predict` faster for single lists.
 
         Returns
         -------
         Predictor
-            See `gbrank.serving`, where a program that only serves loads it from a folder.
+            See `gbrank.serving`, which loads it from a folder in a serving process.
 
         Examples
         --------
