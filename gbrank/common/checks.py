@@ -20,6 +20,12 @@ MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads 
 
 LONGEST = 120  # characters of a value in an error message
 
+# Usual names of the parameters of functions of scores and labels.
+LABELS = {"y_true", "y", "labels", "label", "targets", "target", "true", "truth", "relevance"}
+SCORES = {
+    "scores", "score", "y_score", "y_scores", "y_pred", "pred", "preds", "prediction", "predictions"
+}  # fmt: skip
+
 
 def quoted(value: object) -> str:
     """Format a value by its repr, shortened in the middle if it is long."""
@@ -169,6 +175,16 @@ def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> Non
         got = shortened(f"{called}({', '.join(signature.parameters)})")
         demand = f"must be a function of ({', '.join(arguments)})"
         raise ArgumentTypeError(name, demand, got) from None
+
+
+def takes_labels_first(function: Callable[..., Any]) -> bool:
+    """Whether the names of two parameters are those of labels and scores, in this order."""
+    try:
+        first, second, *_ = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of one that Python cannot look into, or with *arguments
+        return False
+    labels_first = first in LABELS and second not in LABELS
+    return labels_first or (second in SCORES and first not in SCORES)
 
 
 def check_column_list(values: object, name: str) -> None:

@@ -100,9 +100,9 @@ def _value(node: ast.expr, functions: Functions) -> Any:
 
 
 def split_label(text: str) -> tuple[str, str | None]:
-    """Split off the ``[name]`` of a label at the end of a text."""
-    match = re.fullmatch(r"(.*?)\s*\[([^\[\]]*)\]", text, re.DOTALL)
-    return (text, None) if match is None else (match[1], check_label_name(match[2]))
+    """Split off the ``[name]`` of a label at the end of a text, or before its k and options."""
+    match = re.fullmatch(r"(.*?)\s*\[([^\[\]]*)\]((@\d+|\(.*\))*)", text, re.DOTALL)
+    return (text, None) if match is None else (match[1] + match[3], check_label_name(match[2]))
 
 
 def check_label_name(name: object) -> str:

@@ -418,4 +418,5 @@ def _check_seeds(seeds: int | Sequence[int]) -> list[int]:
 def _check_measures(measures: Sequence[Measure], documents: Documents) -> None:
     """Refuse measures that have no value on any query."""
     for measure in measures:
-        bind_to_rows(measure, documents, 1).mean(np.zeros(len(documents.y)))
+        scores = np.arange(len(documents.y), dtype=np.float64)
+        bind_to_rows(measure, documents, 1).mean(scores)

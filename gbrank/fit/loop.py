@@ -138,7 +138,7 @@ def judges_of(
         with error_context("" if name == "train" else f"{name}: "):
             measures[name] = [bind_to_rows(one, part, ranker.n_jobs) for one in placed]
             for bound in measures[name]:  # an undefined one fails before training
-                bound.mean(np.zeros(len(part.y)))
+                bound.mean(np.arange(len(part.y), dtype=np.float64))
     held_out = [place for place, part in enumerate(valid) if not same_data(train, part)]
     if not held_out and stopping is not None:
         if valid:

@@ -7,16 +7,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from gbrank.common.checks import check_takes, quoted
+from gbrank.common.checks import check_scores, check_takes, quoted, takes_labels_first
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Choice
-from gbrank.common.values import Matrix, Vector
+from gbrank.common.values import Mask, Matrix, Vector
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, feature_columns, find_columns
 from gbrank.engine.contract import Program, Terms
 from gbrank.engine.driver import Runner
-from gbrank.measures.measure import TIE_ORDERS, Measure
+from gbrank.measures.measure import TIE_ORDERS, BoundMeasure, Measure
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,15 +50,14 @@ class CustomMeasure(Measure):
         super().__post_init__()
 
     def __str__(self) -> str:
-        """Return the name that results use."""
+        """Write the name that results use."""
         return self.title + ("" if self.label is None else f"[{self.label}]")
 
     def __repr__(self) -> str:
-        """Return the call that makes the measure."""
+        """Write the call that makes the measure."""
         return f"custom_measure({getattr(self.function, '__name__', self.function)})"
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
-        """Return the runner that calls the function for each query."""
         if self.columns and X is None:
             demand = f"must be given to {self}, which takes columns {list(self.columns)}"
             raise ArgumentError("X", demand)
@@ -67,25 +66,37 @@ class CustomMeasure(Measure):
         if values.shape[1] != n:
             raise ArgumentError("X", f"must have one row per document, {n}", f"{values.shape[1]}")
         program = Program(self.function, terms.gains, order=TIE_ORDERS[self.ties])
-        return FunctionRunner(program, queries, values)
+        return FunctionRunner(program, queries, values, takes_labels_first(self.function))
+
+    def _values_of_runs(self, bound: BoundMeasure, scores: Vector, unretrieved: Mask) -> Vector:
+        return bound.runner.values(check_scores(scores, len(scores), unretrieved=True))
+
+    def _why_undefined(self, largest: float) -> str:
+        return (
+            "it returned NaN for each, as a correlation does where all scores are equal. Return a "
+            "number, such as 0, for queries that are to count."
+        )
 
     def with_positions(self, schema: Schema) -> "CustomMeasure":
-        """Return the measure with its columns by position, for features without names."""
+        """Find its columns by position, for features without names."""
         places = find_columns(self.columns, "columns", schema.names, schema.n_features)
         if not set(places).isdisjoint(schema.categorical):
             raise ValueError(f"columns {list(self.columns)} of X must hold numbers.")
         return replace(self, columns=places)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return the labels; the function knows what else the measure needs."""
+        """Give the labels; the function knows what else the measure needs."""
         return Terms(labels)
 
 
 class FunctionRunner(Runner):
     """Calls a plain Python function query by query, with the driver's order."""
 
-    def __init__(self, program: Program, queries: Queries, columns: Matrix) -> None:
+    def __init__(
+        self, program: Program, queries: Queries, columns: Matrix, labels_first: bool
+    ) -> None:
         super().__init__(program, queries)
+        self._labels_first = labels_first
         self._columns = columns
         if len(columns) and program.order != "input":
             sign = 1 if program.order == "ascending" else -1
@@ -93,12 +104,13 @@ class FunctionRunner(Runner):
             self._order = np.lexsort([*(sign * key for key in keys), queries.index])
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
-        """Return the function's value of each query, shape (n_queries,)."""
+        """Call the function for each query; shape (n_queries,)."""
         return np.array([self._value_of(query, scores) for query in range(self.queries.n_queries)])
 
     def _value_of(self, query: int, scores: Vector) -> float:
         rows, s, labels = self.best_first(query, scores)
-        returned = self.program.kernel(s, labels, *self._columns.take(rows, axis=1))
+        pair = (labels, s) if self._labels_first else (s, labels)
+        returned = self.program.kernel(*pair, *self._columns.take(rows, axis=1))
         with suppress(OverflowError, TypeError, ValueError):
             if not np.isinf(value := float(returned)):
                 return value

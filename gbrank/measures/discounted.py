@@ -1,18 +1,19 @@
 """Measures Z⁻¹ Σ G(y) D(r): DCG, NDCG, precision, recall, winner takes all, RBP, exposure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Integer, Parameter, Real
-from gbrank.common.values import Vector
+from gbrank.common.values import Mask, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import unpack
 from gbrank.measures.gains import (
+    LINEAR_REMEDY,
     Discount,
     DiscountFormula,
     Gain,
@@ -191,8 +192,8 @@ class NDCG(DCG):
         best_first = np.lexsort((-gains, queries.index))
         ideal: Vector = np.add.reduceat(gains[best_first] * discounts, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
-            hint = " Use smaller labels, or gain='linear'."
-            raise ArgumentError("gain", "must keep the ideal DCG finite", repr(self.gain), hint)
+            demand = "must keep the ideal DCG finite"
+            raise ArgumentError("gain", demand, repr(self.gain), f" {LINEAR_REMEDY}")
         return ideal
 
 
@@ -204,8 +205,8 @@ class Precision(TruncatedRelevance, DiscountedMeasure):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; by default the length of the list. A list shorter than k still
-        divides by k.
+        Last rank that counts; by default the length of the list, of retrieved documents. A list
+        shorter than k still divides by k.
     threshold : float
         The smallest label that counts as relevant.
 
@@ -224,14 +225,21 @@ class Precision(TruncatedRelevance, DiscountedMeasure):
     aliases = ("p",)
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
-        """Return k, or the length of the list."""
-        sizes = queries.sizes.astype(np.float64)
+        """k, or the length of the list."""
+        return self._divisors(queries.sizes.astype(np.float64))
+
+    def _divisors(self, sizes: Vector) -> Vector:
         return sizes if self.k is None else np.full(len(sizes), float(self.k))
+
+    def _terms_of_runs(self, terms: Terms, queries: Queries, unretrieved: Mask) -> Terms:
+        sizes = reduce_queries(np.add, (~unretrieved).astype(np.float64), queries)
+        terms = super()._terms_of_runs(terms, queries, unretrieved)
+        return replace(terms, scale=inverse(self._divisors(sizes)))
 
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class Recall(Precision):
+class Recall(TruncatedRelevance, DiscountedMeasure):
     """Recall at k: the share of the relevant documents that are among the first k.
 
     Parameters
@@ -244,6 +252,7 @@ class Recall(Precision):
     Notes
     -----
     - Formula: Σ_{r ≤ k} rel_r / R
+    - Source: as in trec_eval
 
     Examples
     --------
@@ -268,14 +277,14 @@ class Judged(Precision):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; by default the length of the list. A list shorter than k still
-        divides by k.
+        Last rank that counts; by default the length m of the list. Of documents that were never
+        retrieved (score −inf), none counts, in m neither.
     threshold : float
         The smallest label of a document that is judged.
 
     Notes
     -----
-    - Formula: Σ_{r ≤ k} judged_r / k
+    - Formula: Σ_{r ≤ k} judged_r / min(k, m)
     - Source: as in ir_measures
     - Labels: floats ≥ 0, judged from `threshold`
 
@@ -287,6 +296,9 @@ class Judged(Precision):
 
     name = "judged"
     usual_label = "judged"
+
+    def _divisors(self, sizes: Vector) -> Vector:
+        return sizes if self.k is None else np.minimum(sizes, self.k)
 
 
 @register_measure

@@ -48,6 +48,10 @@ UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0,
 
 LARGEST_GAIN = 1e300  # sums of gains, and their slopes, stay finite
 LARGEST_EXPONENT = 31  # of grades; larger labels are amounts or counts
+LINEAR_REMEDY = (
+    'Use smaller labels, or gain=linear, as in objective="noisy:ndcg(gain=linear)" and '
+    'eval_metric="ndcg@10(gain=linear)".'
+)
 
 GAINS: dict[str, Callable[[Vector], Vector]] = {
     "exp2": lambda labels: np.exp2(labels) - 1,
@@ -150,13 +154,13 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
     if bad.any():
         row = int(np.argmax(bad))
         got = f"{gains[row]} for label {labels[row]} in row {row} from {gain!r}"
-        hint = " Use smaller labels, or another gain such as gain='linear'."
-        raise ArgumentError("gain", f"must give gains from 0 to {LARGEST_GAIN}", got, hint)
+        demand = f"must give gains from 0 to {LARGEST_GAIN}"
+        raise ArgumentError("gain", demand, got, f" {LINEAR_REMEDY}")
     largest = labels.max(initial=0.0)
     if gain == "exp2" and largest > LARGEST_EXPONENT:
         warn_user(
             f"labels are up to {largest:g}, and gain='exp2' makes them worth 2^y − 1: all but the "
-            "largest count for almost nothing. Use gain='linear', or smaller labels."
+            f"largest count for almost nothing. {LINEAR_REMEDY}"
         )
     return gains
 

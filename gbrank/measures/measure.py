@@ -237,6 +237,25 @@ class Measure(ABC):
         worth = 1 + queries.n_documents // DOCUMENTS_PER_THREAD
         return Runner(program, queries, min(usable_threads(n_jobs), worth))
 
+    def _values_of_runs(self, bound: BoundMeasure, scores: Vector, unretrieved: Mask) -> Vector:
+        if not self.takes_unretrieved:
+            demand = f"must be finite for {self}, which knows no documents without a rank"
+            raise ArgumentError("scores", demand, "-inf")
+        queries = bound.runner.queries
+        checked = check_scores(ranked_last(scores, unretrieved), queries.n_documents)
+        terms = self._terms_of_runs(self.terms(bound.labels, queries), queries, unretrieved)
+        return self._runner(terms, queries, bound.runner.n_jobs, None).values(checked)
+
+    def _terms_of_runs(self, terms: Terms, queries: Queries, unretrieved: Mask) -> Terms:
+        return replace(terms, gains=np.where(unretrieved, 0.0, terms.gains))
+
+    def _why_undefined(self, largest: float) -> str:
+        return (
+            f"none has what it needs, such as a relevant document (the largest label is {largest})."
+            " Set threshold= to the smallest relevant label, or no_relevant=0 or 1 to count such "
+            "queries."
+        )
+
     def per_query(
         self,
         y: ArrayLike,
@@ -271,7 +290,7 @@ class Measure(ABC):
         ------
         ValueError
             If lengths differ, labels are negative or not finite, or a score is NaN or infinite;
-            −inf is refused by measures that count pairs, and by functions of your own.
+            −inf is refused by measures that count pairs.
 
         Examples
         --------
@@ -444,13 +463,7 @@ class BoundMeasure:
         if scores.dtype.kind != "f" or scores.min(initial=0.0) > -np.inf:
             return self.runner.values(check_scores(scores, n))
         unretrieved = scores == -np.inf
-        if not self.measure.takes_unretrieved:
-            demand = f"must be finite for {self.measure}, which knows no documents without a rank"
-            raise ArgumentError("scores", demand, "-inf")
-        checked = check_scores(ranked_last(scores, unretrieved), n)
-        terms = self.measure.terms(self.labels, queries)
-        terms = replace(terms, gains=np.where(unretrieved, 0.0, terms.gains))
-        return self.measure._runner(terms, queries, self.runner.n_jobs, None).values(checked)
+        return self.measure._values_of_runs(self, scores, unretrieved)
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
         """Average over the queries that are not skipped, weighted by query.
@@ -471,12 +484,8 @@ class BoundMeasure:
             np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
         )
         if largest_weight == -np.inf:
-            label = all_max(float(self.labels.max()))
-            raise ValueError(
-                f"{self.measure} is undefined on every query: none has what it needs, such as a "
-                f"relevant document (the largest label is {label}). Set threshold= "
-                "to the smallest relevant label, or no_relevant=0 or 1 to count such queries."
-            )
+            reason = self.measure._why_undefined(all_max(float(self.labels.max())))
+            raise ValueError(f"{self.measure} is undefined on every query: {reason}")
         weights = weights / largest_weight
         size = math.ldexp(1.0, math.frexp(max(high, low))[1] - 1)  # sums of huge values are finite
         terms = values / size * weights

@@ -51,9 +51,11 @@ def custom_measure(
     Parameters
     ----------
     function : callable
-        ``function(scores, labels, *columns) -> float`` for ONE query, higher being better.
+        ``function(scores, labels, *columns) -> float`` for ONE query, higher being better; one
+        whose parameters are named as in scikit-learn, ``(y_true, y_score)``, gets labels first.
         Documents come best first: by falling score, equal scores by rising label, so that a
-        ranker gains nothing by ties. NaN leaves the query out of the mean.
+        ranker gains nothing by ties. Judged documents that a TREC run did not retrieve come
+        last, with the score −inf. NaN leaves the query out of the mean.
     name : str, optional
         Registers the measure, so that strings and the command line know it; without it, the
         function's own name stands in results.

@@ -4,6 +4,7 @@
 to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+listmle"`` a mixture.
 """
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import check_vector, quoted
+from gbrank.common.checks import check_vector, quoted, takes_labels_first
 from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
@@ -86,7 +87,18 @@ class CustomObjective(Objective):
 
     def runner(self, binding: Binding) -> Runner:
         """Return a driver that calls the function for each query."""
-        return PythonRunner(Program(kernel=self.function, key=binding.y), binding.queries)
+        kernel = self.function
+        if takes_labels_first(kernel):
+            kernel = _with_scores_first(kernel)
+        return PythonRunner(Program(kernel=kernel, key=binding.y), binding.queries)
+
+
+def _with_scores_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def kernel(scores: Vector, labels: Vector, sigma: float) -> Any:
+        return function(labels, scores, sigma)
+
+    return kernel
 
 
 class PythonRunner(Runner):
@@ -155,7 +167,8 @@ def custom_objective(
     ----------
     function : callable
         ``function(scores, labels, sigma) -> (loss, gradient, curvature)`` for ONE query, plain
-        Python or compiled with `numba.njit`. Documents come best first: by falling score, equal
+        Python or compiled with `numba.njit`; one with parameters named ``(y_true, y_pred, ...)``
+        gets labels first. Documents come best first: by falling score, equal
         scores by falling label. `loss` is a number, to be minimised;
         `gradient` and `curvature` have one entry per document, the curvature none below 0.
     name : str, optional

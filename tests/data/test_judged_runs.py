@@ -273,3 +273,30 @@ def test_a_judge_of_runs(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match=r"judge_labels must hold all queries .*lacks 3"):
         compare_scores({"a": paths[0]}, others[1], judge_labels=paths[1])
+
+
+def test_short_runs_are_those_of_ir_measures(tmp_path: Path) -> None:
+    """Runs of 0 to 12 of 15 judged documents: of the retrieved ones, no more than k."""
+    ir_measures = pytest.importorskip("ir_measures")
+    rng = np.random.default_rng(0)
+    qrels: Numbers = {}
+    run: Numbers = {}
+    for query in range(12):
+        retrieved = rng.choice(30, query + 1, replace=False)
+        qrels[str(query)] = {f"d{d}": int(rng.integers(0, 3)) for d in range(15)} | {"d0": 1}
+        run[str(query)] = {f"d{d}": float(-rank) for rank, d in enumerate(retrieved)}
+    run_path, qrels_path = write(tmp_path, qrels, run)
+    ours = compare_scores(
+        {"run": run_path, "same": run_path}, qrels_path, metric=["judged@5", "judged", "precision"]
+    )
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.Judged @ 5, ir_measures.Judged, ir_measures.SetP],
+        ir_measures.read_trec_qrels(str(qrels_path)), ir_measures.read_trec_run(str(run_path)),
+    )  # fmt: skip
+    means = {row.metric: row.mean for row in ours.summary() if row.ranker == "run"}
+    for metric, theirs_name in (
+        ("judged@5", "Judged@5"),
+        ("judged", "Judged"),
+        ("precision", "SetP"),
+    ):
+        assert means[metric] == pytest.approx(theirs[ir_measures.parse_measure(theirs_name)])

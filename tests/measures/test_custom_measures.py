@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
 import gbrank
 import reference
@@ -230,3 +231,75 @@ def test_columns_by_position_are_those_of_fit() -> None:
     ranker.fit(FRAME, Y, qid=QID)
     mean = by_hand(ranker.predict(FRAME)).mean()
     assert ranker.score(FRAME[FRAME.columns[::-1]], Y, QID) == pytest.approx(mean)
+
+
+def precision_at_2(y_true: Any, y_score: Any) -> Any:
+    """Written as scikit-learn's metrics are, for documents in any order."""
+    best = np.argsort(-np.asarray(y_score), kind="stable")[:2]
+    return float(np.mean(np.asarray(y_true)[best] > 0))
+
+
+def falls(labels: Any, scores: Any) -> Any:
+    """Whether scores fall, in this order of arguments."""
+    return float(scores[0] > scores[-1])
+
+
+def test_names_of_parameters_decide_their_order() -> None:
+    """Labels come first where the function says so; other names get scores first."""
+    labels, scores = np.array([0, 1, 1, 0, 0]), np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+    assert custom_measure(precision_at_2)(labels, scores, group=[5]) == 0.5
+    assert custom_measure(falls)([0, 1], [2.0, 1.0], group=[2]) == 1.0
+    assert custom_measure(roc_auc_score)(labels, scores, group=[5]) == pytest.approx(4 / 6)
+    for function in (
+        lambda a, b: a[0],
+        lambda scores, y: scores[0],
+        lambda y_pred, y_true: y_pred[0],
+    ):
+        assert custom_measure(function)(labels, scores, group=[5]) == 5.0
+
+
+def squared_error(y_true: Any, y_pred: Any, sigma: float) -> Any:
+    """Written with labels first, as an objective."""
+    error = y_pred - y_true
+    return error @ error / 2, error, np.ones_like(error)
+
+
+def test_objectives_too() -> None:
+    """Its loss decides: exchanged arguments change the gradient's sign."""
+    bound = gbrank.custom_objective(squared_error).bind([0, 2], gbrank.Queries.from_sizes([2]))
+    assert bound.gradients([3.0, 1.0])[0].tolist() == [3.0, -1.0]
+
+
+def test_documents_never_retrieved_come_last() -> None:
+    """With −inf, of all labels; what a run did retrieve comes as always."""
+    seen = []
+
+    def watch(scores: Any, labels: Any) -> float:
+        seen.append((scores.tolist(), labels.tolist()))
+        return 1.0
+
+    scores = [1.0, -np.inf, 3.0, -np.inf]
+    assert custom_measure(watch)([1, 2, 0, 1], scores, group=[4]) == 1.0
+    assert seen == [([3.0, 1.0, -np.inf, -np.inf], [0.0, 1.0, 1.0, 2.0])]
+
+
+def correlation(scores: Any, labels: Any) -> Any:
+    """Undefined where all scores are equal."""
+    return np.corrcoef(scores, labels)[0, 1] if np.ptp(scores) else np.nan
+
+
+def test_a_measure_undefined_for_equal_scores() -> None:
+    """It decides a fit and a comparison; its error says why it has no value."""
+    ranker = GBRanker(eval_metric=correlation, **PLAIN | {"n_estimators": 3, "random_state": 0})
+    ranker.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[VALID], Y[VALID])],
+               eval_qid=[QID[VALID]])  # fmt: skip
+    assert ranker.best_score_ == ranker.score(X[VALID], Y[VALID], QID[VALID])
+    row, *_ = gbrank.compare_scores(
+        {"a": X[:, 0], "b": X[:, 1]}, Y, QID, metric=correlation
+    ).summary()
+    expected = [
+        np.corrcoef(X[rows, 0], Y[rows])[0, 1] for rows in np.arange(len(Y)).reshape(-1, 10)
+    ]
+    assert row.mean == pytest.approx(np.mean(expected), rel=1e-12)
+    with pytest.raises(ValueError, match=r"NaN for each, as a correlation does .* equal"):
+        custom_measure(correlation)(Y, np.zeros(len(Y)), qid=QID)

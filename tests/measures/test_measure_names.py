@@ -108,3 +108,16 @@ def test_histories_have_the_requested_names() -> None:
     ranker = gbrank.GBRanker(n_estimators=2, n_jobs=1, eval_metric=requested, random_state=0)
     ranker.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
     assert list(ranker.evals_result_["valid_0"]) == requested
+
+
+@pytest.mark.parametrize(
+    ("text", "usual"),
+    [
+        ("ndcg@10[margin](gain='linear')", "ndcg@10(gain='linear')[margin]"),
+        ("ndcg[margin]@10", "ndcg@10[margin]"),
+        ("ndcg[margin](gain=[0, 1])@10", "ndcg(gain=[0, 1])@10[margin]"),
+    ],
+)
+def test_the_label_may_stand_before_options(text: str, usual: str) -> None:
+    """The order of both brackets plays no part."""
+    assert gbrank.get_measure(text) == gbrank.get_measure(usual)

@@ -158,6 +158,11 @@ def r_precision(labels: Labels, threshold: float = 1.0) -> float | None:
     return len(_within(ranks, len(ranks))) / len(ranks) if ranks else None
 
 
+def judged(labels: Labels, k: int | None = None, threshold: float = 1.0) -> float | None:
+    """Share of the first k documents, or of all if these are fewer, that were judged."""
+    return precision(labels, min(k or len(labels), len(labels)), threshold)
+
+
 VALUES: dict[str, Callable[..., float | None]] = {
     "NDCG": ndcg,
     "DCG": dcg,
@@ -171,7 +176,7 @@ VALUES: dict[str, Callable[..., float | None]] = {
     "PairwiseCorrect": pairwise_correct,
     "KendallTau": kendall_tau,
     "Exposure": exposure,
-    "Judged": precision,
+    "Judged": judged,
     "HitRate": hit_rate,
     "RPrecision": r_precision,
 }
