@@ -73,16 +73,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         words = list(sys.argv[1:] if argv is None else argv)
         if not words or words[0] not in COMMANDS:
             _print_help(words)
-        command = resolve_name(f"gbrank.commands.{COMMANDS[words[0]]}")
-        parser, options = command_parser(words[0], command)
-        flags |= {item.dest: next(iter(item.option_strings), item.dest) for item in options}
-        values = _parsed(parser, flags, words[1:])
-        check_paths(options, values)
         with warnings.catch_warnings():
             warnings.showwarning = show
             warnings.simplefilter("always", FitInterrupted)  # whatever PYTHONWARNINGS says
-            with plugins(values.pop("plugin")):
-                command(**arguments_of(command, values))
+            _call(words, flags)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -93,8 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
     except ArgumentError as error:
         name = (FLAGS | flags).get(error.argument, error.argument)
-        options = [flags[remedy] for remedy in error.remedies if remedy in flags]
-        here = f" Here: {', '.join(options)}." if options else ""
+        remedies = [flags[remedy] for remedy in error.remedies if remedy in flags]
+        here = f" Here: {', '.join(remedies)}." if remedies else ""
         reason = f"{error.message(name)}{here}"
     except (ImportError, MemoryError, RecursionError, TypeError, ValueError) as error:
         reason = str(error)
@@ -102,6 +96,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED if FitInterrupted in kinds else 0
     _say(f"error: {reason}")
     return 1
+
+
+def _call(words: Sequence[str], flags: dict[str, str]) -> None:
+    """Call a command with the values of its options, whose flags are added by parameter."""
+    command = resolve_name(f"gbrank.commands.{COMMANDS[words[0]]}")
+    parser, options = command_parser(words[0], command)
+    flags |= {item.dest: next(iter(item.option_strings), item.dest) for item in options}
+    values = _parsed(parser, flags, words[1:])
+    check_paths(options, values)
+    with plugins(values.pop("plugin")):
+        command(**arguments_of(command, values))
 
 
 def _print_help(words: Sequence[str]) -> NoReturn:

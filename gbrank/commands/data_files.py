@@ -224,7 +224,7 @@ def _table_format(path: str) -> str | None:
 @cache  # since what has been read cannot be looked at again
 def _format_of_stream(stream: TextIO) -> str | None:
     """Tell the format of a table from its first line."""
-    buffer = getattr(stream, "buffer", None)
+    buffer: Any = getattr(stream, "buffer", None)
     head: bytes = buffer.peek() if hasattr(buffer, "peek") else b""
     if head.startswith(b"PAR1"):
         return ".parquet"

@@ -19,6 +19,17 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 @contextmanager
+def _named_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file in errors of the system that name none, as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+        raise
+
+
+@contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when the block ends, unless by an exception.
 
@@ -28,7 +39,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     check_local(path)
     named = Path(path)
     if named.exists() and (not named.is_file() or _DESCRIPTOR.fullmatch(os.path.abspath(path))):
-        with open(path, "wb") as stream:
+        with _named_in_errors(path), open(path, "wb") as stream:
             yield stream
         return
     target = named.resolve()  # a link stays one
@@ -38,7 +49,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except OSError as error:
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
-        with file:
+        with _named_in_errors(path), file:
             if target.exists():  # who may read it stays as it is
                 temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file

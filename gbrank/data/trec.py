@@ -9,7 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -17,13 +17,21 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_entries, check_finite, check_vector, quoted
 from gbrank.common.errors import ArgumentError, error_context, warn_user
-from gbrank.common.values import Vector
+from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.data.records import entries_of, is_in_memory
-from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, decoded, read_bytes, written
+from gbrank.data.text_files import (
+    LARGEST_EXACT,
+    STDIN,
+    StrPath,
+    check_names,
+    decoded,
+    read_bytes,
+    written,
+)
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
 
@@ -35,6 +43,8 @@ JUDGED = "judged"  # the label of documents that have a judgement
 FIRST_RANKS = 10
 FEW_JUDGED = 0.1  # of the first documents
 
+FEWEST_PAIRS = 5  # of documents in the order of ranks: fewer contradict scores by accident
+
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
 
@@ -43,7 +53,8 @@ def read_run(run: Any) -> Lines:
     """Read the scores of documents from a run: a TREC file, as `write_run` writes it, or in memory.
 
     One document a line, ``query Q0 document rank score name``, in any order. The second, fourth
-    and last column play no part, as in trec_eval. Blank lines are skipped.
+    and last column are not used, as in trec_eval; a warning says where ranks contradict scores in
+    most queries. Blank lines are skipped.
 
     Parameters
     ----------
@@ -131,6 +142,8 @@ def is_path(source: object) -> TypeGuard[StrPath]:
 
 def is_qrels(path: StrPath) -> bool:
     """Check whether the first line of a file is one of qrels, not of LETOR data."""
+    if path == STDIN:  # it can be read once
+        return False
     fields = read_bytes(path).partition(b"\n")[0].decode(errors="replace").split()
     return len(fields) == 4 and ":" not in fields[1] and bool(_INTEGER.fullmatch(fields[3]))
 
@@ -234,10 +247,11 @@ class Run(NamedTuple):
         """
         topics = Queries.from_qid(self.qid)
         with np.errstate(over="ignore"):
-            keys = np.array(self.documents), self.scores.astype(np.float32), topics.index
-        ascending = np.lexsort(keys)
+            single = self.scores.astype(np.float32)
+        worst_first = np.lexsort((np.array(self.documents), single, topics.index))
         ranks = np.empty(len(self.scores))
-        ranks[ascending] = topics.offsets[1:][topics.index[ascending]] - np.arange(len(ranks))
+        for first, last in pairwise(topics.offsets):
+            ranks[worst_first[first:last]] = np.arange(last - first, 0, -1)
         numbers = self._numbers(queries, query_key)
         lines = zip(self.qid, self.documents, ranks.tolist(), strict=True)
         return {(numbers[query], name): rank for query, name, rank in lines if query in numbers}
@@ -245,7 +259,7 @@ class Run(NamedTuple):
     def check_names(
         self, ranks: Mapping[DocumentKey, float], judged: Mapping[DocumentKey, Any]
     ) -> None:
-        """Refuse a run of which no document is judged; warn where few of the first ones are."""
+        """Raise if no document of the run is judged; warn if few of the first ones are."""
         first = [row in judged for row, rank in ranks.items() if rank <= FIRST_RANKS]
         if not any(first) and not any(row in judged for row in ranks):
             retrieved = quoted(next(iter(ranks))[1])
@@ -263,12 +277,14 @@ class Run(NamedTuple):
 
     def _numbers(self, queries: Queries, query_key: QueryKey) -> dict[str, int]:
         """Find the number of each query of the run; warn about those that only one side has."""
-        ids, topics, numbers = as_list(queries.ids), list(dict.fromkeys(self.qid)), dict[str, int]()
-        for number, places in enumerate(places_among(ids, topics, query_key)):
-            if len(places) > 1:
-                demand = f"must have one topic for each query; {self.path} has {len(places)} for"
+        ids = as_list(queries.ids)
+        topics = list(dict.fromkeys(self.qid))
+        numbers = dict[str, int]()
+        for number, matching in enumerate(places_among(ids, topics, query_key)):
+            if len(matching) > 1:
+                demand = f"must have one topic for each query; {self.path} has {len(matching)} for"
                 raise ArgumentError("run", demand, quoted(str(ids[number])))
-            numbers |= {topics[place]: number for place in places}
+            numbers |= {topics[index]: number for index in matching}
         lacking = [ids[number] for number in {*range(len(ids))} - {*numbers.values()}]
         example = quoted(str(min(lacking, key=str, default="")))
         if not numbers:
@@ -296,7 +312,8 @@ def with_retrieved(
     vectors = {key: source for key, source in sources.items() if not isinstance(source, Run)}
     if not runs:
         return documents, vectors
-    n, queries = documents.queries.n_documents, documents.queries
+    queries = documents.queries
+    n = queries.n_documents
     names = map(str, next(iter(runs.values())).names(docid, queries))
     rows = list(zip(queries.index.tolist(), names, strict=True))
     by_run = {key: run.ranks(queries, query_key) for key, run in runs.items()}
@@ -422,7 +439,11 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     labels = check_finite(check_vector(y, "y"), "y")
     wrong = (labels != np.floor(labels)) | (np.abs(labels) > LARGEST_EXACT)
     check_entries(wrong, labels, "y", "must hold integers up to 2**53")
-    rows = zip(*_check_documents(qid, documents, len(labels)), labels.tolist(), strict=True)
+    queries, names = _check_documents(qid, documents, len(labels))
+    for query in queries:
+        if query.startswith("#"):
+            raise ArgumentError("qid", "must not begin with #, as comments do", quoted(query))
+    rows = zip(queries, names, labels.tolist(), strict=True)
     with written(path) as file:
         lines = (f"{query} 0 {document} {int(label)}\n" for query, document, label in rows)
         file.writelines(map(str.encode, lines))
@@ -434,24 +455,50 @@ def _parse(
     """Read lines of this form, with a number of this pattern in one column."""
     columns = form.split()
     numbers: dict[DocumentKey, float] = {}
+    ranks: dict[DocumentKey, str] = {}
     decoded(path, data)  # or an error
     for line, content in enumerate(io.BytesIO(data), 1):
         where = f"{os.fspath(path)}, line {line}: expected"
-        if not (fields := [field.decode() for field in content.split()]):
+        fields = [field.decode() for field in content.split()]
+        if not fields or (column == "label" and fields[0].startswith("#")):
             continue
         if len(fields) != len(columns):
-            if column == "label" and fields[0].startswith("#"):  # as a query's name may, too
-                continue
             raise ValueError(f"{where} the columns {form}, got {len(fields)} columns")
         named = dict(zip(columns, fields, strict=True))
-        query, document, text = sys.intern(named["query"]), named["document"], named[column]
+        query = sys.intern(named["query"])
+        document = named["document"]
+        text = named[column]
         number = float(text) if pattern.fullmatch(text) else math.nan
         if not math.isfinite(number):
             raise ValueError(f"{where} {kind} as {column}, got {quoted(text)}")
         _add(numbers, query, document, number, f"{where} one {column}")
+        ranks.setdefault((query, document), named.get("rank", ""))
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
-    return _as_lines(numbers)
+    lines = _as_lines(numbers)
+    if all(map(_INTEGER.fullmatch, ranks.values())):
+        _warn_of_ranks(path, lines, np.array([*ranks.values()], np.int64))
+    return lines
+
+
+def _warn_of_ranks(path: StrPath, lines: Lines, ranks: Positions) -> None:
+    """Warn where ranks and scores contradict each other in most queries."""
+    scores, qid, _ = lines
+    queries = Queries.from_qid(qid)
+    order = np.lexsort((ranks, queries.index))
+    query = queries.index[order]
+    next_rank = (query[1:] == query[:-1]) & (np.diff(ranks[order]) > 0)
+    falling = next_rank & (np.diff(scores[order]) < 0)
+    pairs = np.bincount(query[1:][next_rank], minlength=queries.n_queries)
+    agreeing = np.bincount(query[1:][falling], minlength=queries.n_queries)
+    contradictory = np.flatnonzero(2 * agreeing < pairs)
+    if pairs.sum() >= FEWEST_PAIRS and 2 * len(contradictory) > np.count_nonzero(pairs):
+        warn_user(
+            f"{os.fspath(path)}: ranks contradict scores in {len(contradictory)} of "
+            f"{queries.n_queries} queries, such as {quoted(str(queries.ids[contradictory[0]]))}. "
+            "Scores decide, as in trec_eval: negate them if they are distances, or replace them "
+            "with minus the ranks if they have no order."
+        )
 
 
 def _add(

@@ -1,6 +1,7 @@
 """What all readers of text share: encodings; and what all writers share: whole files or none."""
 
 import codecs
+import errno
 import gzip
 import os
 import resource
@@ -139,3 +140,22 @@ def test_standard_output_by_name(tmp_path: Path) -> None:
         file.seek(0)
         assert file.read() == b"q 0 d 1\n"
     assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a device, and of a file, which stays as it was."""
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_qrels("/dev/full", [1], ["q"], ["d"])
+    path = tmp_path / "qrels.txt"
+    path.write_text("q 0 d 1\n")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        write_qrels(path, [0], ["q"], ["d"])
+    assert caught.value.filename == str(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["qrels.txt"]
+    assert path.read_text() == "q 0 d 1\n"

@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ from gbrank import AP, ERR, NDCG, RR, HitRate, Precision, Recall, RPrecision
 from gbrank.data.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
 from gbrank.extend import Measure
 
-ENCODABLE = st.characters(exclude_categories=["Cs", "Z"], exclude_characters="\0\t\n\v\f\r\x85")
-NAMES = st.text(ENCODABLE, min_size=1).filter(lambda name: name.split() == [name])
+ENCODABLE = st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\v\f\r ")
+NAMES = st.text(ENCODABLE, min_size=1)  # with no-break spaces
+QUERIES = NAMES.filter(lambda name: not name.startswith("#"))
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 LABELS = st.integers(-(10**15) + 1, 10**15 - 1)
 
@@ -106,7 +108,7 @@ def test_trec_eval(files: tuple[str, str]) -> None:
 # --- What is written is read -------------------------------------------------------------------
 
 
-@given(st.dictionaries(st.tuples(NAMES, NAMES), st.tuples(FINITE, LABELS), min_size=1))
+@given(st.dictionaries(st.tuples(QUERIES, NAMES), st.tuples(FINITE, LABELS), min_size=1))
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, rows: dict[tuple[str, str], tuple[float, int]]
 ) -> None:
@@ -174,3 +176,58 @@ def test_labels_below_0_and_comments(tmp_path: Path) -> None:
     write_run(run, [3.0, 2.0, 1.0], ["1"] * 3, ["a", "b", "c"])
     labels, scores, qid = read_judged_run(run, path)
     assert NDCG()(labels, scores, qid=qid) == pytest.approx(1 / np.log2(3))
+
+
+@pytest.mark.parametrize(
+    "comment", ["# grades by two people, pooled", "# by editors 9", "#topics of 2024", "  # a b 3"]
+)
+def test_comments_of_any_number_of_words(comment: str, tmp_path: Path) -> None:
+    """None is a judgement; nor is a query written that would read as one."""
+    path = tmp_path / "qrels.txt"
+    path.write_text(f"{comment}\nq1 0 d1 2\n{comment}\nq2 0 #1 1\n")
+    assert read_qrels(path)[1:] == (["q1", "q2"], ["d1", "#1"])
+    with pytest.raises(ValueError, match="qid must not begin with #, as comments do, got '#1'"):
+        write_qrels(path, [1, 2], ["q1", "#1"], ["d1", "d1"])
+
+
+def run_of(score: Callable[[int], float], n_queries: int, n_documents: int = 10) -> str:
+    """Return a run whose scores are a function of the rank."""
+    return "".join(
+        f"q{query} Q0 d{rank} {rank} {score(rank)} x\n"
+        for query in range(n_queries)
+        for rank in range(1, n_documents + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("score", "contradicts"),
+    [
+        (lambda rank: 1 / rank, False),
+        (lambda rank: -(rank // 2), False),  # ties
+        (lambda rank: 0.1 * rank, True),  # distances
+        (lambda rank: 1.0, True),
+    ],
+)
+def test_ranks_that_contradict_scores(
+    score: Callable[[int], float],
+    contradicts: bool,
+    tmp_path: Path,
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    """In most queries: a warning names one of them, and what decides."""
+    path = tmp_path / "run.txt"
+    path.write_text(run_of(score, 6) + run_of(lambda rank: -rank, 5).replace("q", "p"))
+    read_run(path)
+    messages = [str(warning.message) for warning in recwarn]
+    text = "ranks contradict scores in 6 of 11 queries, such as 'q0'. Scores decide"
+    assert [text in message for message in messages] == [True] * contradicts
+
+
+@pytest.mark.parametrize("ranks", ["0", "7", "-", "1.5"])
+def test_ranks_that_say_nothing(
+    ranks: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text("".join(f"q Q0 d{row} {ranks} {row} x\n" for row in range(20)))
+    read_run(path)
+    assert len(recwarn) == 0
