@@ -164,20 +164,20 @@ def split_frame(
     drop: Sequence[str] = (),
     unjudged: Unjudged = "refuse",
 ) -> tuple[Any, NDArray[np.float64], NDArray[Any]]:
-    """Split a data frame into what `fit` takes: features, labels and queries.
+    """Split a data frame into the arguments of `fit`: features, labels and queries.
 
     Parameters
     ----------
     frame : data frame, shape (n_documents, n_columns)
-        Of pandas, polars, pyarrow, ...; one row a document, in any order.
+        A data frame of pandas, Polars, PyArrow or others, with one row per document, in any order.
     label, qid : str
-        The columns of labels and of queries.
+        The columns of labels and of query ids.
     drop : sequence of str
-        Columns that are no features, such as names of documents. Nor is an index of pandas that
-        Arrow has stored as a column.
+        Columns that are not features, such as names of documents. A pandas index that Arrow stored
+        as a column is dropped too.
     unjudged : {"refuse", "drop", "irrelevant"}
-        What to do with documents that nobody has judged, whose label is missing or -1: an error,
-        leave their rows out, or label them 0, as TREC does.
+        How to handle unjudged documents, whose label is missing or -1: raise an error, drop their
+        rows, or label them 0, as TREC does.
 
     Returns
     -------
@@ -188,8 +188,8 @@ def split_frame(
     Raises
     ------
     ValueError, TypeError
-        If it is no data frame, is not in memory, lacks a column or has none left for features; if
-        labels are no numbers, queries are missing, or documents are unjudged.
+        If frame is not a data frame in memory, lacks a column or has none left for features; if
+        labels are not numeric, query ids are missing, or documents are unjudged.
 
     Examples
     --------

@@ -70,20 +70,22 @@ def compare_scores(
 ) -> Comparison:
     """Compare scores of the same documents: means, intervals, paired tests.
 
-    Nothing is trained. What is compared are arrays of scores, or whatever else `scores_from` takes.
+    Nothing is trained: the inputs are arrays of scores, or anything else that `scores_from`
+    accepts.
 
-    TREC runs are compared as trec_eval evaluates them: judged documents that a run lacks were never
-    retrieved, and count in the ideal; retrieved documents without judgement have label 0; equal
-    scores are ranked by name. Queries without judgements are left out, and queries that a run lacks
-    count as nothing retrieved, with a warning. The label "judged", which `judged@10` is of, is
-    there then.
+    TREC runs are evaluated as by trec_eval: judged documents missing from a run were never
+    retrieved and count in the ideal ranking only; retrieved documents without a judgment have label
+    0; tied scores are ordered by name. Queries without judgments are excluded; queries missing from
+    a run count as nothing retrieved, with a warning. The label "judged", used by `judged@10`, is
+    then available.
 
-    With `judge_labels`, y are people's labels of some queries, drawn at random, and `judge_labels`
-    those of a judge, such as a language model, of all. Means and differences are then those by
-    people's labels, made more precise by the judge's (prediction-powered inference): a judge that
-    errs makes intervals wider, not wrong. Intervals are of t with n − 2 degrees of freedom, and
-    never wider than those of people's labels alone; the slope on the judge is shrunk where people
-    have judged few queries. The summary says how many more queries of people the judge is worth.
+    With `judge_labels`, y holds people's labels of some queries, sampled at random, and
+    `judge_labels` the labels of a judge, such as a language model, of all. Means and differences
+    are estimates of those by people's labels, made more precise by the judge's (prediction-powered
+    inference): an unreliable judge makes intervals wider, not wrong. Intervals use the t
+    distribution with n − 2 degrees of freedom, and are never wider than with people's labels alone;
+    the slope on the judge is shrunk if people judged few queries. The summary states how many
+    additional queries of people the judge is equivalent to.
 
     Parameters
     ----------
@@ -91,26 +93,26 @@ def compare_scores(
         By name: an array with one score per row (−inf: never retrieved), or a model, its file, a
         column of X, a TREC run.
     y : array-like, shape (n_documents,), or path
-        Labels, at least 0; with `judge_labels`, NaN in queries that people have not judged. Or the
-        path of TREC qrels, for runs.
+        Nonnegative labels; with `judge_labels`, NaN in queries that people did not judge. For runs,
+        the path of TREC qrels, or qrels in memory.
     qid, group
-        The queries, as for `GBRanker.fit`; with neither, all rows are one query.
+        The queries, as for `GBRanker.fit`; by default, all rows are one query.
     metric : str, Measure, callable, or sequence of them
-        What is compared.
+        The metrics to compare.
     baseline : str, optional
-        What the others are compared with; the first by default.
+        The name that others are compared with; the first by default.
     judge_labels : array-like, shape (n_documents,), or path, optional
-        Labels by a judge, for all documents; or the path of the judge's qrels, beside people's.
+        Labels by a judge, for all documents; or the path of the judge's qrels.
     labels : mapping of str to array-like, optional
-        Other labels, which a metric may name.
+        Further labels, to which a metric may refer.
     X : array-like, sparse matrix or data frame, optional
-        What models and columns need.
+        Features, required for models and columns.
     docid : array-like, shape (n_documents,), optional
-        What documents are called in TREC runs.
+        Names of the documents in TREC runs.
     target_difference : float
-        The summary says how many queries a difference of this size needs to be detected.
+        The summary states how many queries are needed to detect a difference of this size.
     name : str
-        What the data are called.
+        Name of the data.
 
     Returns
     -------
@@ -119,7 +121,7 @@ def compare_scores(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not usable.
+        If an argument is invalid.
 
     References
     ----------
@@ -131,8 +133,10 @@ def compare_scores(
     --------
     >>> from gbrank import compare_scores, make_cubic
     >>> X, y, qid = make_cubic(60, n_documents=10, random_state=0)
-    >>> found = compare_scores({"live": X[:, 0], "new": X[:, 0] + X[:, 1]}, y, qid, metric="map")
-    >>> row = found.summary()[1]
+    >>> comparison = compare_scores(
+    ...     {"live": X[:, 0], "new": X[:, 0] + X[:, 1]}, y, qid, metric="map"
+    ... )
+    >>> row = comparison.summary()[1]
     >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
     ('new', 60, True)
     """
@@ -230,40 +234,39 @@ def compare_rankers(
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> list[Comparison]:
-    """Train every ranker on every fold of every data set from every seed, and judge them.
+    """Train rankers on all folds of all data sets with all seeds, and compare them.
 
-    A ranker is trained on the training rows of a fold, with the validation rows as its
-    `eval_set`, and judged on each validation and test query. Every fit uses one thread; fits run
-    in several processes, and their number changes no result. Before all else, each ranker that has
-    `n_estimators` is trained for two rounds on each data set, so that none is refused later.
+    A ranker is trained on the training rows of a fold, with the validation rows as its `eval_set`,
+    and evaluated on each validation and test query. Every fit uses one thread; fits run in several
+    processes, whose number does not change the results. First, each ranker with `n_estimators` is
+    trained for two rounds on each data set, so that errors occur early.
 
     Parameters
     ----------
     rankers : mapping of str to estimator, str or scores
         By name: estimators with `fit` and `predict`, which are trained, fitted or not; the name of
         an objective, for `GBRanker` with it, or "lightgbm" or "xgboost", for their rankers, all
-        with default parameters; or what `scores_from` takes, which is judged as it is:
-        a booster, the file of a model, a column, scores, a TREC run. (So is a fitted estimator in
-        scikit-learn's ``FrozenEstimator``.) What has seen the test queries in training will look
-        better than it is. A `random_state` is set to the seed, and `n_jobs` (CatBoost's
-        `thread_count`) to 1. An estimator whose `fit` takes no qid is given LightGBM's group,
-        CatBoost's group_id, or no queries, whatever it takes; validation data only where it takes
-        them with queries.
+        with default parameters; or anything that `scores_from` accepts, which is evaluated as it
+        is: a booster, a model file, a column, scores, a TREC run, or a fitted estimator in
+        scikit-learn's ``FrozenEstimator``. Models that saw the test queries in training look better
+        than they are. `random_state` is set to the seed, and `n_jobs` to 1. An estimator whose
+        `fit` does not accept qid receives LightGBM's group, or no queries; validation data are
+        passed only if it accepts them with queries.
     datasets : sequence of Dataset
     seeds : int or sequence of int
-        How often each fit is repeated, or from which seeds.
+        Number of repetitions of each fit, or the seeds.
     metric : str, Measure, callable, or sequence of them
-        What is compared.
+        The metrics to compare.
     baseline : str, optional
-        The ranker that the others are compared with; the first by default.
+        The ranker that others are compared with; the first by default.
     target_difference : float
-        The summary says how many queries a difference of this size needs to be detected.
+        The summary states how many queries are needed to detect a difference of this size.
     n_jobs : int, optional
-        Processes; as many as there are processors by default. They know what is registered by
-        modules that they import; to register more, call this in a
+        Number of processes; as many as processors by default. They know what is registered by
+        modules that they import; to register more, call this within
         ``joblib.parallel_config(backend="loky", initializer=...)``.
     progress : bool
-        Whether to show a bar on standard error.
+        Whether to show a progress bar on standard error.
 
     Returns
     -------
@@ -273,7 +276,7 @@ def compare_rankers(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not usable, or a ranker refuses the data.
+        If an argument is invalid, or a ranker rejects the data.
 
     Examples
     --------

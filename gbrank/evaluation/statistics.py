@@ -264,9 +264,9 @@ def how_many_queries(
 ) -> int:
     r"""Compute how many queries the paired t test needs to detect a difference.
 
-    The smallest n for which a test at this level finds a true mean difference of this size with
-    this probability, if further queries differ as these do: with their standard deviation s, and
-    T the noncentral t distribution of n − 1 degrees of freedom,
+    The smallest n for which the test at this level detects a true mean difference of this size with
+    this power, if further queries differ as these do: with their standard deviation s, and T the
+    noncentral t distribution with n − 1 degrees of freedom,
 
     .. math:: P\left(|T_{n - 1}(\delta \sqrt n / s)| > t_{1 - \alpha/2,\, n - 1}\right) \ge
         \text{power}
@@ -274,14 +274,14 @@ def how_many_queries(
     Parameters
     ----------
     differences : array-like, shape (n_queries,)
-        What two rankers differ by on each query, as from `Measure.per_query`; NaN where a measure
-        has no value.
+        The difference of two rankers on each query, as from `Measure.per_query`; NaN where the
+        metric is undefined.
     target_difference : float
         The mean difference to detect.
     power : float in ]0, 1[
-        The probability to find it.
+        The probability of detecting it.
     level : float in ]0, 1[
-        The probability to find one where there is none.
+        The significance level α.
 
     Returns
     -------
@@ -291,8 +291,8 @@ def how_many_queries(
     Raises
     ------
     ValueError
-        If there are fewer than two queries, an argument is not in its range, or it takes more than
-        a billion queries.
+        If there are fewer than two queries, an argument is out of range, or more than a billion
+        queries would be needed.
 
     Examples
     --------

@@ -46,56 +46,56 @@ def tune(
     progress: bool = False,
     **columns: Any,
 ) -> tuple[GBRanker, Any]:
-    """Find the best ranker in some minutes, by an Optuna study.
+    """Search for the best ranker within a time limit, by an Optuna study.
 
     The first trial has the parameters of `ranker`, by default GBRanker's own; three variants that
-    often help are next, and the study's sampler chooses all others. A trial trains a ranker on each
-    fold and judges it on the fold's other queries; after each fold the study's pruner may end it. A
-    variant that is refused, by a booster's parameter say, is a failed trial. In the end the best
-    ranker is trained on all queries.
+    often help come next, and the study's sampler chooses all others. A trial trains a ranker on
+    each fold and evaluates it on the fold's other queries; after each fold the study's pruner may
+    end it. A variant that raises an error, for example for a booster's parameter, is a failed
+    trial. Finally, the best ranker is trained on all queries.
 
     Parameters
     ----------
     X, y, qid, **columns
         As for `GBRanker.fit`: labels, weights, categorical_feature and the other columns.
     ranker : GBRanker, optional
-        Where the search starts. Its first `eval_metric` is the goal; its booster, seed and what is
-        not tuned stay as they are.
+        The start of the search. Its first `eval_metric` is the goal; its booster, seed and all
+        parameters that are not tuned stay unchanged.
     minutes : float above 0
         No trial begins later. The last one, and training the final ranker, are not cut off.
     n_trials : int, optional
         Largest number of trials of this call.
     folds : int, splitter or sequence of (train, valid)
-        How many folds of whole queries, the same in each call; or a splitter, such as
-        `QueryTimeSeriesSplit`, which judges on queries that are later than those that are trained
-        on; or row numbers of your own, such as one pair for a single validation set.
+        Number of folds of whole queries, the same in each call; or a splitter, such as
+        `QueryTimeSeriesSplit`, which validates on later queries than it trains on; or row numbers,
+        such as one pair for a single validation set.
     study : optuna.Study, optional
-        Its storage keeps the trials: a call that was stopped goes on from there, and several
-        processes may work on one. Its direction is "maximize"; it is of one data set, folds and
+        Its storage keeps the trials, so that an interrupted call can resume and several processes
+        can share one study. Its direction is "maximize"; it belongs to one data set, folds and
         ranker.
     callbacks : sequence of callable
         Called with the study and the trial after each trial, as by `optuna.Study.optimize`.
     progress : bool
-        Whether to show Optuna's bar on standard error.
+        Whether to show Optuna's progress bar on standard error.
 
     Returns
     -------
     ranker : GBRanker
-        That of the best trial, fitted on all queries.
+        The ranker of the best trial, fitted on all queries.
     study : optuna.Study
-        All trials, for Optuna's tables and pictures. `study.best_value` is what the best one is
-        worth on queries that were held out; it was chosen for that, and is worth a little less on
-        others. The first trial's is what `ranker` is worth as it was given.
+        All trials, for Optuna's tables and plots. `study.best_value` is the value of the best one
+        on held-out queries; since it was selected by this value, expect a little less on other
+        queries. The first trial has the value of `ranker`.
 
     Raises
     ------
     ImportError
         If Optuna is not installed.
     ValueError, TypeError
-        If an argument is not usable, or the study is of other data.
+        If an argument is invalid, or the study belongs to other data.
     KeyboardInterrupt
-        On Ctrl-C before any trial is finished, or while the final ranker is trained. Else it ends
-        the trials with a warning, and the best ranker so far is returned.
+        On Ctrl-C before any trial is finished, or while the final ranker is trained. At other
+        times, Ctrl-C ends the trials with a warning, and the best ranker so far is returned.
 
     References
     ----------

@@ -20,26 +20,26 @@ SUM_OF_STEPS, DAMPING = 600.0, 40.0
 
 @dataclass(repr=False, unsafe_hash=True)
 class Multiplier:
-    r"""The weight of a term of a `Mixture`, which grows while a measure is below a level.
+    r"""The weight of a term of a `Mixture`, which grows while a metric is below a threshold.
 
-    With d_t what the measure lacks after round t of T, the weight of the next round is
+    With d_t the amount by which the metric is below the threshold after round t of T, the weight of
+    the next round is
 
     .. math:: w_{t+1} = \max(0, \lambda_t + 40\, d_t), \qquad
               \lambda_t = \max(0, \lambda_{t-1} + \tfrac{600}{T}\, d_t),
 
-    and 0 in the first round: an augmented Lagrangian. Each fit of a GBRanker begins anew, and tells
-    the multipliers of its objective what it measures. As one of its `callbacks`, a multiplier of
-    yours is told as well, so that you can read `weight`.
+    and 0 in the first round: an augmented Lagrangian. Each fit of a GBRanker starts with fresh
+    multipliers. Pass a multiplier as one of its `callbacks` too in order to read its `weight`.
 
     Parameters
     ----------
     measure : Measure or str
-        What must reach the level, such as "ndcg@10[margin]": one of the ranker's `eval_metric`.
+        The metric to constrain, such as "ndcg@10[margin]": one of the ranker's `eval_metric`.
     level : float above 0
-        What it must reach.
+        The threshold.
     data : str
-        Where it is measured: a validation set other than the training data, or "train" where
-        `verbose` is set.
+        The data set on which it is evaluated: a validation set other than the training data, or
+        "train" with `verbose`.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ class Multiplier:
     Raises
     ------
     ValueError
-        If there is no such measure. In a fit that does not measure it, or not on these data; and in
-        a hook or a LinearRanker, which do not tell.
+        If there is no such metric; in a fit that does not evaluate it, or not on these data; and in
+        a hook or a LinearRanker, which do not support multipliers.
 
     References
     ----------

@@ -50,7 +50,8 @@ class lightgbm_fobj(GradientHook):
 
     Examples
     --------
-    >>>     >>> from gbrank import lightgbm_fobj, make_cubic
+    >>> import lightgbm as lgb
+    >>> from gbrank import lightgbm_fobj, make_cubic
     >>> from gbrank.schedules import geometric
     >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
     >>> fobj = lightgbm_fobj("lambda:ndcg@10", sigma=geometric(1.0, 0.1), rounds=3)

@@ -30,7 +30,8 @@ class xgboost_obj(GradientHook):
 
     Examples
     --------
-    >>>     >>> from gbrank import make_cubic, xgboost_obj
+    >>> import xgboost as xgb
+    >>> from gbrank import make_cubic, xgboost_obj
     >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
     >>> data = xgb.DMatrix(X, y, qid=qid)
     >>> booster = xgb.train({"base_score": 0}, data, 3, obj=xgboost_obj("lambda:map"))

@@ -64,46 +64,43 @@ def report(
     metric: Metric | Sequence[Metric] | None = None,
     names: tuple[str, str] = ("this model", "the other model"),
 ) -> Path:
-    """Write a page on what a ranker is worth, what it learned, and where it fails.
+    """Write a page on a ranker's quality, what it learned, and where it fails.
 
-    The file is one page of HTML, without scripts, that needs no network. It has measures with 95%
-    intervals, the measure by groups of queries and from query to query, the worst queries with
-    their lists, what features are worth, learning curves, the data, parameters and
-    versions; with a second ranker also what changed, by paired tests, and the queries that changed
-    most. Sections for which a ranker has nothing say so.
+    The file is one page of HTML, without scripts, that needs no network. It has metrics with 95%
+    intervals, the metric by groups of queries and by query, the worst queries with their lists,
+    importances, learning curves, the data, parameters and versions; with a second ranker also
+    paired tests, and the queries that changed most. Sections without content say so.
 
     Parameters
     ----------
     ranker : model, str, path or array-like
-        A fitted ranker of gbrank, or whatever else `gbrank.evaluation.scores_from` takes.
+        A fitted ranker of gbrank, or anything else that `gbrank.evaluation.scores_from` accepts.
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        Data to judge it by. A data frame may have columns that are no features.
+        Data to evaluate on. A data frame may have columns that are not features.
     y : array-like, shape (n_documents,)
-        Relevance labels, at least 0; with `judge_labels`, NaN in queries that people did not judge.
+        Nonnegative relevance labels; with `judge_labels`, NaN in queries that people did not judge.
     html : path
-        The file. It is written whole or not at all.
+        The file, which is written atomically.
     qid, group
-        The queries, as for `GBRanker.fit`; with neither, all rows are one query.
+        The queries, as for `GBRanker.fit`; by default, all rows are one query.
     against : model, str, path or array-like, optional
-        What to compare it with, likewise: any model, its file, a column of X, scores, a TREC run.
+        The ranker to compare with: any model, its file, a column of X, scores, a TREC run.
     judge_labels : array-like, shape (n_documents,), optional
         Labels by a judge, such as a language model, for all documents. Means and differences are
-        then those of `compare_scores`, and a section says what the judge is worth; groups and lists
-        have people's labels where there are any, else the judge's.
+        then those of `compare_scores`, and a section states the value of the judge; groups and
+        lists use people's labels where available, else the judge's.
     train : array-like, sparse matrix or data frame, optional
-        What the ranker was trained on: the page then says how far each feature has drifted.
+        The ranker's training data: the page then shows the drift of each feature.
     by : str or sequence of str
-        Columns of X, with one value in each query, by which queries are grouped. Those of an array
-        are called f0, f1, ...
+        Columns of X, constant within each query, by which queries are grouped. Columns of an array
+        are named f0, f1, ...
     docid : str, optional
-        The column of X that says what documents are called, in TREC runs too; their row by default,
-        from 0.
+        The column of X with the names of documents, in TREC runs too; their row by default, from 0.
     metric : str, Measure, callable, or sequence of them, optional
-        The first decides: groups, worst queries and changes are by this one. By default the
-        ranker's `eval_metric`, but for labels that have a name, then ndcg@1, ndcg@5, ndcg@10, map
-        and mrr.
+        Groups, worst queries and changes use the first. By default the ranker's `eval_metric`
+        except those of named labels, then ndcg@1, ndcg@5, ndcg@10, map and mrr.
     names : tuple of str
-        What the two rankers are called.
+        Names of the two rankers.
 
     Returns
     -------
@@ -115,7 +112,7 @@ def report(
     ImportError
         If Jinja2 is not installed (``pip install 'gbrank[report]'``).
     ValueError, TypeError
-        If an argument is not usable; the message names it.
+        If an argument is invalid; the message names it.
 
     Examples
     --------
