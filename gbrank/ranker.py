@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
@@ -451,6 +452,45 @@ class GBRanker(ExplainedRanker):
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
+
+
+def opened_ranker(model: Any) -> Any:
+    """Open what exports and explanations take: a ranker, a trained booster, or the path of one.
+
+    A booster becomes a GBRanker of its trees.
+    """
+    if isinstance(model, str | os.PathLike):
+        path = Path(model)
+        model = pretrained_of_file(path) if path.is_file() else load_ranker(path)
+        if model is None:
+            demand = "must be the folder of a ranker, or a model file of LightGBM or XGBoost"
+            raise ArgumentError("model", demand, quoted(os.fspath(path)))
+    model = as_pretrained(model)
+    return of_booster(model) if isinstance(model, PretrainedRanker) else model
+
+
+def of_booster(pretrained: PretrainedRanker) -> GBRanker:
+    """Make a fitted GBRanker of a trained booster."""
+    model = pretrained.model
+    ranker = GBRanker(booster=pretrained.booster_name)
+    ranker._published = FittedTrees(
+        schema=pretrained._schema,
+        model=model,
+        booster=ranker.booster,
+        init=None,
+        best_iteration=len(model.trees()),
+        best_score=np.nan,
+        evals_result=EvalsResult(),
+        sigmas=np.empty(0),
+        learning_rate=np.nan,
+        position_bias=None,
+        position_report=None,
+        colsample=np.nan,
+        extra_trees=False,
+        progress=None,
+        data={},
+    )
+    return ranker
 
 
 def opened_init(init: object) -> Any:

@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from gbrank.commands.data_files import ColumnName, Labelled
-from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, printable
+from gbrank.commands.options import File, FileOrFolder, NewFile, printable
 from gbrank.common.errors import ArgumentError
 from gbrank.common.table import cell_text
 
 Document: TypeAlias = Annotated[str, "DOCUMENT"]
 
 LARGEST = 10  # features that are printed
-CHOSEN = ("learning_rate", "colsample", "extra_trees")  # by a fit, where they are not set
+# Of a fit: its rounds, and what it has chosen where it is not set.
+CHOSEN = {
+    "rounds": "best_iteration_",
+    "learning_rate": "learning_rate_",
+    "colsample": "colsample_",
+    "extra_trees": "extra_trees_",
+}
 
 
 def load(path: str) -> Any:
@@ -30,12 +36,23 @@ def load(path: str) -> Any:
     return load_ranker(path)
 
 
+def load_trees(path: str) -> Any:
+    """Load the GBRanker in a folder, or make one of the booster in a file."""
+    from gbrank.ranker import GBRanker, opened_ranker
+
+    ranker = opened_ranker(path)
+    if not isinstance(ranker, GBRanker):
+        kind = type(ranker).__name__
+        raise ArgumentError("model", "must hold a GBRanker or a booster", f"a {kind} in {path}")
+    return ranker
+
+
 def print_json(content: dict[str, Any]) -> None:
     """Print JSON, with null for NaN."""
     print(dumps(loads(dumps(content), parse_constant=lambda _: None), indent=1))
 
 
-def info(*, model: Folder, json: bool = False) -> None:
+def info(*, model: FileOrFolder, json: bool = False) -> None:
     """Print a model's booster, rounds, data, parameters, measures and features of largest gain.
 
     It says which gbrank trained the model, when it was saved, and the versions that read it now.
@@ -46,7 +63,7 @@ def info(*, model: Folder, json: bool = False) -> None:
     Parameters
     ----------
     model : path
-        Folder of a model.
+        Folder of a model, or the file of a booster, of which there is no more than its trees.
     json : bool
         Print JSON, with all features.
 
@@ -57,16 +74,21 @@ def info(*, model: Folder, json: bool = False) -> None:
     """
     from gbrank.boosters import BOOSTERS
     from gbrank.fit.storage import FILE, read_saved
-    from gbrank.ranker import GBRanker
 
-    ranker, saved = GBRanker.load(model), read_saved(model)
+    ranker = load_trees(model)
+    path = Path(model, FILE)
+    saved: dict[str, Any] = {"booster": ranker.booster, "params": {}}
+    chosen: dict[str, str] = {}
+    if path.is_file():
+        saved = read_saved(model)
+        chosen = CHOSEN
+    else:
+        path = Path(model)
     curves = ranker.evals_result_.get("valid_0", {})
-    saved_on = date.fromtimestamp(Path(model, FILE).stat().st_mtime)
     facts: dict[str, Any] = {
-        **{name: saved[name] for name in ("gbrank", "format", "booster")},
-        "rounds": ranker.best_iteration_,
-        **{name: getattr(ranker, f"{name}_") for name in CHOSEN},
-        "saved": f"{saved_on}",
+        **{name: saved[name] for name in ("gbrank", "format", "booster") if name in saved},
+        **{name: getattr(ranker, attribute) for name, attribute in chosen.items()},
+        "saved": f"{date.fromtimestamp(path.stat().st_mtime)}",
         "versions": {"numpy": version("numpy"), ranker.booster: BOOSTERS[ranker.booster].version},
         "features": ranker._schema.n_features,
         "data": ranker.training_data_,
@@ -86,7 +108,8 @@ def info(*, model: Folder, json: bool = False) -> None:
 
 
 def _print(title: str, rows: dict[str, Any]) -> None:
-    print(title)
+    if rows:
+        print(title)
     width = max(map(len, rows), default=0)
     for name, value in rows.items():
         print(f"  {name:<{width}}  {value}")
@@ -103,7 +126,7 @@ def _text(value: Any) -> str:
 def explain(
     file: File,
     *,
-    model: Folder,
+    model: FileOrFolder,
     query: Annotated[str, "QUERY"],
     document: Document | None = None,
     pair: tuple[Document, Document] | None = None,
@@ -123,7 +146,7 @@ def explain(
     file : path
         LETOR file, table (.parquet, .csv, .tsv) or folder of tables.
     model : path
-        Folder of a model.
+        Folder of a model, or the file of a booster.
     query : str
         Id of the query in the data.
     document : str
@@ -145,11 +168,10 @@ def explain(
     from gbrank import plots  # imports Matplotlib
     from gbrank.data.schema import column_of
     from gbrank.plots.report import page
-    from gbrank.ranker import GBRanker
 
     if (document is None) == (pair is None):
         raise ArgumentError("document", "or --pair must be given, and only one of them")
-    ranker = GBRanker.load(model)
+    ranker = load_trees(model)
     data, _ = reader.read(file, ranker._schema)
     names = None if reader.docid is None else column_of(data.X, reader.docid, "docid")
     documents: list[Any] = [document] if pair is None else list(pair)
@@ -249,7 +271,7 @@ def report(
 
 def export(
     *,
-    model: Folder,
+    model: FileOrFolder,
     format: Annotated[str, "FORMAT"],
     output: NewFile,
     features: File | None = None,
@@ -257,17 +279,18 @@ def export(
     missing_as_zero: bool = False,
     verify: bool = True,
 ) -> None:
-    """Write the trees of a model to one file, from which others give the same scores.
+    """Write a model to one file, from which others give the same scores.
 
-    The formats are elasticsearch (its own learning to rank, 8.13 and later), opensearch
+    The formats of trees are elasticsearch (its own learning to rank, 8.13 and later), opensearch
     (model/xgboost+json, for the LTR plugins of OpenSearch and Elasticsearch), solr, vespa-lightgbm
-    and onnx. Some may say the version of the engine, as opensearch:3.5. What the format cannot
-    express is refused. The file is read again, as `verify_export` does, before it appears.
+    and onnx; those of linear rankers opensearch (model/linear), solr and vespa. Some may say the
+    version of the engine, as opensearch:3.5. What the format cannot express is refused. The file is
+    read again, as `verify_export` does, before it appears.
 
     Parameters
     ----------
     model : path
-        Folder of a model.
+        Folder of a model, or the file of a booster.
     format : str
         One of those above.
     output : path
@@ -286,10 +309,10 @@ def export(
     gbrank export --model my-ranker --format opensearch --features names.txt --output model.json
     gbrank export --model my-ranker --format opensearch:3.5 --output model.json
     gbrank export --model my-ranker --format onnx --output model.onnx
+    gbrank export --model lightgbm.txt --format solr --features names.txt --output model.json
     """
     from gbrank.data.text_files import read_bytes, read_lines
     from gbrank.export import export_model
-    from gbrank.ranker import GBRanker
 
     content = None
     if extractors is not None:
@@ -298,7 +321,7 @@ def export(
         except ValueError as error:
             raise ArgumentError("extractors", "must be JSON", f"{extractors}: {error}") from None
     export_model(
-        GBRanker.load(model),
+        model,
         output,
         format,
         feature_names=None if features is None else read_lines(features),

@@ -20,8 +20,11 @@ from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.export.elasticsearch import Extractors
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.formats import LIGHTGBM_ZERO, Format, format_of
+from gbrank.export.linear import check_written, linear_format, weights_of
 from gbrank.fit.arguments import TableLike
-from gbrank.ranker import GBRanker
+from gbrank.fit.estimator import BaseRanker
+from gbrank.linear.linear_model import LinearModel
+from gbrank.ranker import GBRanker, opened_ranker
 
 N_ROWS = 2000  # that try splits
 MISSING = 0.1  # share of values in them
@@ -30,7 +33,7 @@ Predict: TypeAlias = Callable[[Matrix], Vector]  # of rows of numbers, and codes
 
 
 def export_model(
-    ranker: GBRanker,
+    model: Any,
     path: str | os.PathLike[str],
     format: str,
     *,
@@ -39,24 +42,26 @@ def export_model(
     extractors: Extractors | None = None,
     verify: bool = True,
 ) -> None:
-    """Write a ranker's trees to a file that a search engine or an inference library loads.
+    """Write a model to a file that a search engine or an inference library loads.
 
-    The file gives the scores of `predict`. A model that the format cannot express is refused. The
-    trees of an `init` that is a GBRanker are part of it. Before the file appears, `verify_export`
-    tries it.
+    The file gives the scores of `predict`, for a booster the raw ones of its best iteration. A
+    model that the format cannot express is refused. The trees of an `init` are part of it. Before
+    the file appears, `verify_export` tries it.
 
     Parameters
     ----------
-    ranker : GBRanker
-        A fitted ranker, of either booster.
+    model : GBRanker, LinearRanker, SLAMPerceptron, booster or path
+        A fitted ranker, or what LightGBM or XGBoost trained: `lightgbm.Booster`, `LGBMModel`,
+        `xgboost.Booster` or `XGBModel`; or the folder or file of one.
     path : path
         The file; it replaces what is there. Its name without the suffix is the model's, where the
         format has one.
     format : str
-        "elasticsearch" (its own learning to rank), "opensearch" (model/xgboost+json, for the LTR
-        plugins of OpenSearch and Elasticsearch), "solr", "vespa-lightgbm" or "onnx", which needs
-        the package onnx. Those of Elasticsearch, OpenSearch and Solr may say the engine's version,
-        as "opensearch:3.5"; without one, it is the newest.
+        Of trees, "elasticsearch" (its own learning to rank), "opensearch" (model/xgboost+json, for
+        the LTR plugins of OpenSearch and Elasticsearch), "solr", "vespa-lightgbm" or "onnx", which
+        needs the package onnx. Of linear rankers, "opensearch" (model/linear), "solr" or "vespa"
+        (an expression), which read a missing feature as 0. Those of Elasticsearch, OpenSearch and
+        Solr may say the engine's version, as "opensearch:3.5"; without one, it is the newest.
     feature_names : sequence of str, or mapping of str to str, optional
         What the engine calls the columns of X: one name for each, or new names for some; by
         default their names in the data frame, or "f0", "f1", ... ONNX goes by the order of the
@@ -91,11 +96,21 @@ def export_model(
     >>> tree["split"] in ("title", "body"), tree["yes"], tree["no"]
     (True, 1, 2)
     """
-    chosen = format_of(format)
-    forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
-    content = chosen.write(forest, **({} if extractors is None else {"extractors": extractors}))
-    if verify:
-        verified(content, forest, chosen, predict)
+    ranker = opened_ranker(model)
+    if isinstance(ranker, LinearModel):
+        linear = linear_format(format)
+        for name, value in (("missing_as_zero", missing_as_zero), ("extractors", extractors)):
+            if value not in (False, None):
+                raise ArgumentError(name, "must not be set for a linear ranker")
+        weights = weights_of(ranker, feature_names)
+        content = linear.write(Path(path).stem, weights).encode()
+        check_written(content, linear, weights)
+    else:
+        chosen = format_of(format)
+        forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
+        content = chosen.write(forest, **({} if extractors is None else {"extractors": extractors}))
+        if verify:
+            verified(content, forest, chosen, predict)
     replace_file(Path(path), content)
 
 
@@ -119,7 +134,7 @@ class Verification:
 
 
 def verify_export(
-    ranker: GBRanker,
+    model: Any,
     path: str | os.PathLike[str],
     format: str,
     *,
@@ -127,7 +142,7 @@ def verify_export(
     missing_as_zero: bool = False,
     X: TableLike | None = None,
 ) -> Verification:
-    """Read an exported file as its engine does, and compare its scores with the ranker's.
+    """Read an exported file of trees as its engine does, and compare its scores with the model's.
 
     The trees must be the ranker's: each split and leaf, as the engine holds them. On 2,000 rows of
     thresholds, the next numbers in the precision of the format, zeros, missing values and
@@ -136,7 +151,7 @@ def verify_export(
 
     Parameters
     ----------
-    ranker : GBRanker
+    model : GBRanker, booster or path
     path : path
         The file.
     format, feature_names, missing_as_zero
@@ -168,6 +183,7 @@ def verify_export(
     >>> found.difference < 1e-6
     True
     """
+    ranker = opened_ranker(model)
     chosen = format_of(format)
     forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
     rows = None if X is None else ranker._schema.transform(X)
@@ -175,7 +191,7 @@ def verify_export(
 
 
 def exportable(
-    ranker: GBRanker,
+    ranker: BaseRanker[Any],
     path: str | os.PathLike[str],
     format: Format,
     feature_names: FeatureNames | None,
@@ -183,7 +199,8 @@ def exportable(
 ) -> tuple[Forest, Predict]:
     """Prepare the trees of a ranker for a format, or refuse them; return also its scores."""
     if not isinstance(ranker, GBRanker):
-        raise ArgumentTypeError("ranker", "must be a GBRanker", repr(ranker))
+        demand = "must be a ranker of gbrank, a trained booster, or the path of one"
+        raise ArgumentTypeError("model", demand, repr(ranker))
     if feature_names is not None and not format.named:
         demand = f"must be None for {format.name}, which goes by the order of the columns"
         raise ArgumentError("feature_names", demand)

@@ -7,6 +7,7 @@ from typing import Any
 from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
 from gbrank.common.checks import check_unique, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.fit.estimator import BaseRanker
 from gbrank.ranker import GBRanker
 
 FeatureNames = Sequence[str] | Mapping[str, str]
@@ -56,7 +57,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     return replace(forest, trees=start.trees + forest.trees)
 
 
-def names_of(ranker: GBRanker, feature_names: FeatureNames | None) -> list[str]:
+def names_of(ranker: BaseRanker[Any], feature_names: FeatureNames | None) -> list[str]:
     """Name each feature."""
     columns = ranker._schema.feature_names
     names = columns if feature_names is None else feature_names

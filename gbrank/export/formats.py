@@ -13,29 +13,18 @@ import numpy as np
 from gbrank.boosters.tree import Membership, Split, Tree, at_most, with_splits
 from gbrank.common.checks import unknown_name
 from gbrank.common.errors import ArgumentError
-from gbrank.common.words import WORDS
 from gbrank.export.elasticsearch import read_elasticsearch, write_elasticsearch
 from gbrank.export.forest import Forest
 from gbrank.export.onnx import prepare_onnx, read_onnx, write_onnx
 from gbrank.export.opensearch import read_opensearch, write_opensearch
 from gbrank.export.solr import reached_by_solr, read_solr, write_solr
-from gbrank.export.vespa import prepare_vespa, read_vespa, write_vespa
+from gbrank.export.vespa import check_expressions, prepare_vespa, read_vespa, write_vespa
 
 LIGHTGBM_ZERO = float(np.float32(1e-35))  # LightGBM reads as 0 what is not further from it
 # How far a threshold may move: by two numbers of single precision.
 PRECISION = 2.0**-22
 MARKS = set('"\\|')  # stand around or between texts
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
-# Of Vespa's grammar, RankingExpressionParser.jj: a name, what is behind it, and a call of names,
-# numbers and texts that is none of a function.
-NAME = r"[A-Za-z_@][\w@$]*"
-OUTPUTS = r"(\.[\w@$]+)*"
-ARGUMENT = rf"""\s*(-?[\w@$]+{OUTPUTS}|"[^"]*"|'[^']*')\s*"""
-FUNCTIONS = "|".join(WORDS["vespa"]["functions"])
-CALL = re.compile(
-    rf"(?<![\w@$.])(?!({FUNCTIONS})\(){NAME}\({ARGUMENT}(,{ARGUMENT})*\)(?![\w@$])", re.ASCII
-)
-FEATURE = re.compile(rf"(?!(true|false)$){NAME}{OUTPUTS}", re.ASCII)
 MISSING = {  # where no split says it
     "zero": "reads missing values as zeros. If there are none, or zero is what they mean, set "
     "missing_as_zero.",
@@ -169,19 +158,9 @@ def format_of(name: str) -> Format:
     return replace(format, **changes[-1])
 
 
-def _is_feature(name: str) -> bool:
-    """Tell whether Vespa reads a name as a feature, and not as another expression."""
-    while (shorter := CALL.sub("_", name)) != name:  # the innermost calls
-        name = shorter
-    return FEATURE.fullmatch(name) is not None
-
-
 def _check_names(forest: Forest, format: Format) -> None:
-    used = {forest.features[split.feature] for split in forest.splits()}
-    if format.expressions and (wrong := sorted(name for name in used if not _is_feature(name))):
-        demand = f"must be features to {format.name}, such as price or bm25(title)"
-        remedy = " Call one as a function of the rank profile, which may have any expression."
-        raise ArgumentError("feature_names", demand, repr(wrong[0]), remedy)
+    if format.expressions:
+        check_expressions({forest.features[split.feature] for split in forest.splits()})
 
 
 def _check_categories(forest: Forest, format: Format) -> None:

@@ -7,11 +7,40 @@ depends on its version. Its LightGBMParser reads the file.
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gbrank.boosters.tree import Leaf, Membership, Split, Threshold, Tree, read_tree
+from gbrank.common.errors import ArgumentError
+from gbrank.common.words import WORDS
 from gbrank.export.forest import Forest, expect
+
+# Of Vespa's grammar, RankingExpressionParser.jj: a name, what is behind it, and a call of names,
+# numbers and texts that is none of a function.
+NAME = r"[A-Za-z_@][\w@$]*"
+OUTPUTS = r"(\.[\w@$]+)*"
+ARGUMENT = rf"""\s*(-?[\w@$]+{OUTPUTS}|"[^"]*"|'[^']*')\s*"""
+FUNCTIONS = "|".join(WORDS["vespa"]["functions"])
+CALL = re.compile(
+    rf"(?<![\w@$.])(?!({FUNCTIONS})\(){NAME}\({ARGUMENT}(,{ARGUMENT})*\)(?![\w@$])", re.ASCII
+)
+FEATURE = re.compile(rf"(?!(true|false)$){NAME}{OUTPUTS}", re.ASCII)
+
+
+def _is_feature(name: str) -> bool:
+    """Tell whether Vespa reads a name as a feature, and not as another expression."""
+    while (shorter := CALL.sub("_", name)) != name:  # the innermost calls
+        name = shorter
+    return FEATURE.fullmatch(name) is not None
+
+
+def check_expressions(names: Iterable[str]) -> None:
+    """Refuse names that Vespa reads as expressions."""
+    if wrong := sorted(name for name in names if not _is_feature(name)):
+        demand = "must be features to Vespa, such as price or bm25(title)"
+        remedy = " Call one as a function of the rank profile, which may have any expression."
+        raise ArgumentError("feature_names", demand, repr(wrong[0]), remedy)
 
 
 def prepare_vespa(forest: Forest) -> Forest:

@@ -51,14 +51,24 @@ class PretrainedRanker(BaseRanker[Fitted]):
         """Return the score of each row; higher ranks earlier within its query."""
         return scores_of(self._links(), X)
 
+    @property
+    def booster_name(self) -> str:
+        """The name of the library that trained the booster."""
+        return _recognised(self.booster)[0]
+
+    @property
+    def model(self) -> Model:
+        """The booster behind the interface of boosters."""
+        return _recognised(self.booster)[1]
+
     def _links(self) -> list[Link]:
-        model = _recognised(self.booster)[1]
+        model = self.model
         return [Link(None, lambda X: model.predict_native(_readable(X)))]
 
     @property
     def _schema(self) -> Schema:  # type: ignore[override]
         """The columns that the booster was trained on."""
-        _, model = _recognised(self.booster)
+        model = self.model
         names = model.feature_names
         if names and all(NAMED_BY_PLACE.fullmatch(name) for name in names):
             names = None

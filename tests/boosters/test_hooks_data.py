@@ -45,9 +45,9 @@ def test_torn_queries_are_refused() -> None:
     assert len(cv(hook, folds=GroupKFold(3))["valid map-mean"]) == 2
     assert len(cv("lambdarank")["valid map-mean"]) == 2  # LightGBM's own folds are whole
     whole = lgb.Dataset(X, y, group=[5] * 12, free_raw_data=False)
-    lgb.train({**quiet, "objective": hook}, whole.subset(range(25)), 1)
+    lgb.train({**quiet, "objective": hook}, whole.subset([*range(25)]), 1)
     with pytest.raises(ValueError, match="a subset that cuts 1 of 12"):
-        lgb.train({**quiet, "objective": hook}, whole.subset(range(26)), 1)
+        lgb.train({**quiet, "objective": hook}, whole.subset([*range(26)]), 1)
 
 
 def test_columns_that_no_hook_uses_are_refused() -> None:

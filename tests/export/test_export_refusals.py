@@ -38,7 +38,7 @@ EXPRESSIONS = [
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expressions_are_no_names(name: str, format: str, tmp_path: Path) -> None:
     """Vespa would compute them, or could not read the file."""
-    with pytest.raises(ValueError, match=f"features to {format}.* got {re.escape(repr(name))}"):
+    with pytest.raises(ValueError, match=f"features to Vespa.* got {re.escape(repr(name))}"):
         export_model(model(), tmp_path / "model", format, feature_names=[name, *"bcde"])
     assert not list(tmp_path.iterdir())
 

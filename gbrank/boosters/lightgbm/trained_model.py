@@ -119,7 +119,13 @@ class LightGBMModel:
 
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score."""
-        texts = _texts_of_trees(self.native.model_to_string())
+        text = self.native.model_to_string()
+        texts = _texts_of_trees(text)
+        n_outputs = self.native.num_model_per_iteration()
+        if n_outputs > 1:
+            raise ValueError(f"the model must have one output, got {n_outputs}.")
+        if "\naverage_output\n" in text:
+            raise ValueError("the model must be a sum of trees, got a mean (boosting='rf').")
         # The JSON has no infinite thresholds.
         splits = [partial(_split, _numbers(text, "threshold")) for text in texts]
         return [

@@ -15,6 +15,9 @@ from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, dense_blocks
 
+# Objectives whose predictions are exponentials of scores.
+LOGARITHMS = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"}
+
 
 class XGBoostModel:
     """A trained XGBoost booster."""
@@ -145,10 +148,28 @@ class XGBoostModel:
             check_nodes(splits, children[:, splits], n_nodes, features, self.n_features)
 
     def trees(self) -> list[Tree]:
-        """Read the trees, whose sum is the score where the base score is 0, as in gbrank."""
-        trees, weights = trees_and_weights(json.loads(self.dump()))
+        """Read the trees, whose sum is the score; a base score is a tree of one leaf."""
+        content = json.loads(self.dump())
+        learner = content["learner"]
+        sizes = learner["learner_model_param"]
+        n_outputs = max(int(sizes["num_class"]), int(sizes.get("num_target", 1)))
+        if n_outputs > 1:
+            raise ValueError(f"the model must have one output, got {n_outputs}.")
+        if learner["gradient_booster"]["name"] == "gblinear":
+            raise ValueError("the model must be of trees, got booster='gblinear'.")
+        trees, weights = trees_and_weights(content)
         pairs = zip(trees, weights or [1.0] * len(trees), strict=True)
-        return [_tree(tree, weight) for tree, weight in pairs]
+        base = _base_score(learner["objective"]["name"], sizes["base_score"])
+        start: list[Tree] = [Leaf(base)] if base else []
+        return start + [_tree(tree, weight) for tree, weight in pairs]
+
+
+def _base_score(objective: str, text: str) -> float:
+    """Read the score that trees add to; a file has what it predicts, which the objective links."""
+    base = float(text.strip("[]"))
+    if objective in ("binary:logistic", "reg:logistic"):
+        return float(np.log(base / (1 - base)))
+    return float(np.log(base)) if objective in LOGARITHMS else base
 
 
 def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:

@@ -1,0 +1,80 @@
+"""Linear models: the weight of each feature, for LTR plugins, Solr and Vespa.
+
+OpenSearch's and Elasticsearch's plugins call it model/linear, Solr LinearModel; Vespa has an
+expression. All read a missing feature as 0.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gbrank.common.checks import unknown_name
+from gbrank.common.errors import ArgumentError
+from gbrank.export.forest import FeatureNames, names_of
+from gbrank.export.vespa import check_expressions
+from gbrank.linear.linear_model import LinearModel
+from gbrank.linear.linear_ranker import LinearRanker
+
+Weights: TypeAlias = dict[str, float]
+CLASS = "org.apache.solr.ltr.model.LinearModel"
+
+
+@dataclass(frozen=True)
+class LinearFormat:
+    """A format of weights."""
+
+    write: Callable[[str, Weights], str]  # of a model of this name
+    read: Callable[[str], Weights]
+
+
+def _solr(name: str, weights: Weights) -> str:
+    features = [{"name": feature} for feature in weights]
+    content = {"class": CLASS, "name": name, "features": features, "params": {"weights": weights}}
+    return json.dumps(content, indent=1)
+
+
+def _vespa(_: str, weights: Weights) -> str:
+    check_expressions(weights)
+    return " + ".join(f"{weight!r} * {feature}" for feature, weight in weights.items())
+
+
+def _read_vespa(expression: str) -> Weights:
+    products = [product.split(" * ") for product in expression.split(" + ")]
+    return {feature: float(weight) for weight, feature in products}
+
+
+LINEAR_FORMATS = {
+    "opensearch": LinearFormat(lambda _, weights: json.dumps(weights), json.loads),
+    "solr": LinearFormat(_solr, lambda content: dict(json.loads(content)["params"]["weights"])),
+    "vespa": LinearFormat(_vespa, _read_vespa),
+}
+
+
+def linear_format(name: str) -> LinearFormat:
+    """Find the format of a name, after which may be a colon and the version of the engine."""
+    base = str(name).partition(":")[0]
+    if base not in LINEAR_FORMATS:
+        raise unknown_name("format of linear rankers", base, LINEAR_FORMATS)
+    return LINEAR_FORMATS[base]
+
+
+def weights_of(ranker: LinearModel, feature_names: FeatureNames | None) -> Weights:
+    """Collect the weights by name; refuse those of z-scores."""
+    if isinstance(ranker, LinearRanker) and ranker._fitted.by_query:
+        raise ArgumentError(
+            "by_query",
+            "must be False for a linear ranker to be exported: its weights are of z-scores over "
+            "all documents of a query, which engines compute over what each sub-query retrieves",
+        )
+    return dict(zip(names_of(ranker, feature_names), ranker.coef_.tolist(), strict=True))
+
+
+def check_written(content: bytes, format: LinearFormat, weights: Weights) -> None:
+    """Read a file again, which must have these weights."""
+    try:
+        read = format.read(content.decode())
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ArgumentError("path", "must be a file of the format", repr(error)) from None
+    if read != weights:
+        raise ArgumentError("path", "must have the ranker's weights", str(read))

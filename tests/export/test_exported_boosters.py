@@ -1,0 +1,152 @@
+"""Models that LightGBM and XGBoost trained: exported and explained as rankers of gbrank are."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_allclose
+
+from exported_models import scores_in
+from gbrank import GBRanker, export_model, make_cubic, write_letor
+from gbrank.commands.data_files import Reader
+from gbrank.commands.models import explain, export, info
+from gbrank.export import verify_export
+from gbrank.ranker import opened_ranker
+
+X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
+X = X.astype(np.float32).astype(np.float64)
+SIZES = [10] * 30
+NAMES = ["f0", "f1", "f2", "f3"]
+
+
+def lightgbm(**params: Any) -> lgb.Booster:
+    quiet: dict[str, Any] = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
+    return lgb.train(quiet | params, lgb.Dataset(X, Y, group=SIZES), 5)
+
+
+def xgboost(**params: Any) -> xgb.Booster:
+    return xgb.train({"nthread": 1, **params}, xgb.DMatrix(X, Y, qid=QID), 5)
+
+
+def margin(booster: xgb.Booster) -> Any:
+    return booster.predict(xgb.DMatrix(X), output_margin=True)
+
+
+MODELS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "lightgbm": (lightgbm, lambda model: model.predict(X)),
+    "LGBMRanker": (
+        lambda: lgb.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1).fit(X, Y, group=SIZES),
+        lambda model: model.predict(X),
+    ),
+    "dart of lightgbm": (lambda: lightgbm(boosting="dart"), lambda model: model.predict(X)),
+    "xgboost": (lambda: xgboost(objective="rank:ndcg"), margin),
+    "base score": (lambda: xgboost(objective="reg:squarederror", base_score=0.7), margin),
+    "logistic": (
+        lambda: xgb.train(
+            {"objective": "binary:logistic", "base_score": 0.2}, xgb.DMatrix(X, Y > 1), 5
+        ),
+        margin,
+    ),
+    "poisson": (lambda: xgboost(objective="count:poisson"), margin),
+    "dart of xgboost": (lambda: xgboost(booster="dart", rate_drop=0.5), margin),
+    "XGBRegressor": (
+        lambda: xgb.XGBRegressor(n_estimators=5, n_jobs=1).fit(X, Y),
+        lambda model: margin(model.get_booster()),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_exports_give_the_scores_of_the_model(name: str, tmp_path: Path) -> None:
+    """Raw scores, base score included, in an engine's reading of the file."""
+    make, predict = MODELS[name]
+    model = make()
+    for format in ("opensearch", "solr"):
+        export_model(model, tmp_path / "model", format)
+        scores = scores_in(tmp_path / "model", format, X, NAMES)
+        assert_allclose(scores, predict(model), rtol=2e-6, atol=2e-6)
+    assert verify_export(model, tmp_path / "model", "solr", X=X).n_rows == 2300
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost"])
+def test_files(name: str, tmp_path: Path) -> None:
+    """Of a booster, in Python and from a shell; names from the model or by --features."""
+    make, _ = MODELS[name]
+    file = tmp_path / ("model.txt" if name == "lightgbm" else "model.ubj")
+    make().save_model(file)
+    export_model(make(), tmp_path / "of-object", "opensearch")
+    export_model(file, tmp_path / "of-file", "opensearch")
+    export(model=str(file), format="opensearch", output=str(tmp_path / "of-shell"))
+    expected = (tmp_path / "of-object").read_bytes()
+    assert (tmp_path / "of-file").read_bytes() == (tmp_path / "of-shell").read_bytes() == expected
+    (tmp_path / "names.txt").write_text("title\nbody\nage\nclicks\n")
+    features = str(tmp_path / "names.txt")
+    export(model=str(file), format="solr", output=str(tmp_path / "solr"), features=features)
+    names = {entry["name"] for entry in json.loads((tmp_path / "solr").read_text())["features"]}
+    assert names <= {"title", "body", "age", "clicks"}
+    frame = lgb.Dataset(pd.DataFrame(X, columns=list("abcd")), Y)
+    export_model(lgb.train({"verbosity": -1}, frame, 2), tmp_path / "named", "opensearch")
+    assert json.loads((tmp_path / "named").read_text())[0]["split"] in list("abcd")
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "several outputs of lightgbm": (
+        lambda: lightgbm(objective="multiclass", num_class=5),
+        "the model must have one output, got 5",
+    ),
+    "several outputs of xgboost": (
+        lambda: xgboost(objective="multi:softprob", num_class=5),
+        "the model must have one output, got 5",
+    ),
+    "random forest": (
+        lambda: lightgbm(boosting="rf", bagging_freq=1, bagging_fraction=0.5),
+        r"the model must be a sum of trees, got a mean \(boosting='rf'\)",
+    ),
+    "linear leaves": (
+        lambda: lightgbm(objective="regression", linear_tree=True),
+        "constants in its leaves, got the linear functions of linear_tree",
+    ),
+    "linear booster": (lambda: xgboost(booster="gblinear"), "of trees, got booster='gblinear'"),
+    "no model": (dict, "model must be a ranker of gbrank, a trained booster, or the path of one"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_no_engine_can_hold_is_refused(name: str, tmp_path: Path) -> None:
+    make, message = REFUSED[name]
+    with pytest.raises((ValueError, TypeError), match=message):
+        export_model(make(), tmp_path / "model", "opensearch")
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_text("1 qid:1 1:0.5\n")
+    with pytest.raises(ValueError, match="model must be the folder of a ranker, or a model file"):
+        export_model(tmp_path / "data.txt", tmp_path / "model", "opensearch")
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "base score"])
+def test_explanations(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shares sum to the raw scores; `gbrank info` and `explain` take the file."""
+    make, predict = MODELS[name]
+    model = make()
+    ranker = opened_ranker(model)
+    assert isinstance(ranker, GBRanker)
+    assert_allclose(ranker.explain(X).sum(axis=1), predict(model), rtol=2e-6, atol=2e-6)
+    file = tmp_path / ("model.txt" if name == "lightgbm" else "model.json")
+    model.save_model(file)
+    info(model=str(file), json=True)
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["features"] == 4
+    assert facts["booster"] == ("lightgbm" if name == "lightgbm" else "xgboost")
+    assert {feature for feature, _ in facts["importances"]} == {*NAMES}
+    write_letor(tmp_path / "data.txt", X, Y, QID)
+    data = str(tmp_path / "data.txt")
+    explain(data, model=str(file), query="3", pair=("1", "2"), reader=Reader())
+    assert "rank 1" in capsys.readouterr().out
