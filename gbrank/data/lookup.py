@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.errors import ArgumentError, warn_user
-from gbrank.common.values import Positions, Vector
+from gbrank.common.values import Mask, Positions, Vector
+from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, is_missing, places_among
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import row_keys, split_mix
+
+HEAD = 1000  # rows that rule out most columns
 
 
 def by_rank(rows: Positions, scores: Vector) -> Positions:
@@ -109,6 +112,24 @@ def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
     for values in others:
         keys = split_mix(keys, values.view(np.uint64))
     return len(keys) - len(np.unique(keys))
+
+
+def columns_like(X: Features, target: Vector) -> list[int]:
+    """Find the columns that equal a target up to a strictly monotone transformation."""
+    order = np.argsort(target, kind="stable")
+    rises = np.diff(target[order]) > 0
+
+    def is_like(moves: Vector, rises: Mask) -> bool:
+        steps = moves[rises]
+        return not moves[~rises].any() and bool((steps > 0).all() or (steps < 0).all())
+
+    head = np.diff(as_dense(X[order[:HEAD]]), axis=0)
+    return [
+        column
+        for column in range(X.shape[1])
+        if is_like(head[:, column], rises[: len(head)])
+        and is_like(np.diff(as_dense(X[:, [column]])[order, 0]), rises)
+    ]
 
 
 def of_all(count: int, queries: Queries) -> str:

@@ -31,7 +31,7 @@ from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.interrupted import as_part, is_part, kept
-from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_equal_rows
+from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_copies, warn_of_equal_rows
 from gbrank.fit.multiplier import own_multipliers, refuse_training_data
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
@@ -68,6 +68,7 @@ def boost(
         raise ArgumentError("eval_init_score", demand)
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
     warn_of_equal_rows(documents[0])
+    warn_of_copies(documents[0], schema.feature_names)
     checkpoint = None
     if folder is not None:
         checkpoint = Checkpoint(folder, every, fit_hashes(ranker, schema, documents))

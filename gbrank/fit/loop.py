@@ -8,11 +8,13 @@ import numpy as np
 
 from gbrank.boosters.interface import RoundRecord, Steps
 from gbrank.boosters.plan import Plan
+from gbrank.common.checks import quoted
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.errors import ArgumentError, error_context, warn_user
 from gbrank.common.progress import Bar
 from gbrank.data.documents import Documents
-from gbrank.data.lookup import count_repeated_rows
+from gbrank.data.ids import as_list
+from gbrank.data.lookup import columns_like, count_repeated_rows
 from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
@@ -21,6 +23,9 @@ from gbrank.measures.measure import BoundMeasure, bind_to_rows
 
 NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
 MANY = 0.1  # share of equal rows of which fits warn
+# A feature of fewer may equal ids or labels by accident.
+FEWEST_ROWS = 50
+FEWEST_QUERIES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +167,26 @@ def same_data(a: Documents, b: Documents) -> bool:
         keys = split_mix(row_keys(part.X) + row_keys(of_query), 0)
         sums.append(sum(all_gather(int(keys.sum()))) % 2**64)
     return sums[0] == sums[1]
+
+
+def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
+    """Warn about features that equal query ids, labels or positions up to a monotone map."""
+    queries, position = documents.queries, documents.position
+    if is_part() or n_workers() > 1 or len(documents.y) < FEWEST_ROWS:
+        return
+    targets = {"y": documents.y}
+    if queries.n_queries >= FEWEST_QUERIES:
+        ids = [*map(str, as_list(queries.ids))] if queries.ids.dtype == object else queries.ids
+        targets["qid"] = np.unique(ids, return_inverse=True)[1][queries.index]
+    if position is not None and position.ndim == 1:
+        targets["position"] = position
+    for argument, target in targets.items():
+        copies = [names[column] for column in columns_like(documents.X, target)]
+        if copies and target.min() < target.max():
+            warn_user(
+                f"feature {quoted(copies[0])} is a copy of {argument}, perhaps rescaled: new "
+                "documents will not have it, or not with this meaning. Drop it from X."
+            )
 
 
 def warn_of_equal_rows(documents: Documents) -> None:
