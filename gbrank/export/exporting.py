@@ -206,6 +206,10 @@ def exportable(
         raise ArgumentError("feature_names", demand)
     check_choice(missing_as_zero, "missing_as_zero", [False, True])
     forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
+    by_category = any(isinstance(split, Membership) for split in forest.splits())
+    if by_category and format.categories == "texts" and not ranker.training_data_:
+        demand = "must be another: the words of a booster's categories are known to its library"
+        raise ArgumentError("format", demand, format.name)
     if missing_as_zero:
         forest = forest.changed(lambda split: replace(split, missing_left=split.zero_left))
 

@@ -125,6 +125,23 @@ def test_what_no_engine_can_hold_is_refused(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_categories_are_codes(tmp_path: Path) -> None:
+    """ONNX has the library's codes; their words for Vespa are known to the library only."""
+    words = pd.Categorical(np.array(["red", "green", "blue", "black"])[Y.astype(int) % 4])
+    frame = pd.DataFrame({"a": X[:, 0], "colour": words})
+    model = lgb.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1).fit(frame, Y, group=SIZES)
+    export_model(model, tmp_path / "model", "onnx")
+    codes = np.column_stack([X[:, 0], words.codes])
+    scores = scores_in(tmp_path / "model", "onnx", codes, ["a", "colour"])
+    assert_allclose(scores, model.predict(frame), rtol=2e-6, atol=2e-6)
+    for format, message in {
+        "vespa-lightgbm": "format must be another: the words of a booster's categories",
+        "solr": "format must have splits by category, as the model has of feature 'colour'",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            export_model(model, tmp_path / "refused", format)
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "data.txt").write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ValueError, match="model must be the folder of a ranker, or a model file"):
