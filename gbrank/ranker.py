@@ -533,7 +533,7 @@ def class_of_saved(name: str) -> type[BaseRanker[Any]] | None:
 
 
 def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
-    """Read a model of any class from the folder where its `save` wrote it.
+    """Load a model of any class from the folder that `save` wrote.
 
     Parameters
     ----------
@@ -549,7 +549,7 @@ def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
     FileNotFoundError
         If there is no model.
     ValueError
-        If a file is cut short or damaged, or the model's class is not of gbrank.
+        If a file is truncated or damaged, or the model's class is not one of gbrank.
 
     Examples
     --------

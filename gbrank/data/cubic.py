@@ -20,30 +20,31 @@ def make_cubic(
     distribution: Sequence[float] = (0.52, 0.32, 0.13, 0.02, 0.01),
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[Matrix, Vector, Positions]:
-    r"""Make queries whose labels are cut from one random polynomial of degree three.
+    r"""Generate queries whose labels are quantiles of one random polynomial of degree three.
 
-    Features x are uniform in [-1, 1]. A document's worth is
+    Features x are uniform in [-1, 1]. The relevance of a document is
 
     .. math:: f(x) = \frac{1}{s_1} \sum_i a_i x_i
                    + \frac{1}{s_2} \sum_{j \le i} b_{ij} x_i x_j
                    + \frac{1}{s_3} \sum_{k \le j \le i} c_{ijk} x_i x_j x_k
 
-    with all coefficients a, b, c uniform in [-1, 1], and s1, s2, s3 the standard deviations of
-    the three sums over all documents. The documents of ALL queries, sorted by f, get the grades 0,
-    1, ... in the given shares: labels are a function of the features, without noise, and queries
-    differ in how many good documents they have.
+    with all coefficients a, b, c uniform in [-1, 1], and s1, s2, s3 the standard deviations of the
+    three sums over all documents. The documents of ALL queries, sorted by f, get the grades 0, 1,
+    ... in the requested shares: labels are a function of the features, without noise, and queries
+    differ in their number of relevant documents.
 
     Parameters
     ----------
     n_queries : int
-        They share the polynomial: split one set by query to train and to test.
+        Number of queries. They share the polynomial: split one data set by query into training and
+        test queries.
     n_documents, n_features : int, default 50
         Documents per query, at least 2, and features per document.
     distribution : sequence of float, default (0.52, 0.32, 0.13, 0.02, 0.01)
         Share of each grade, from grade 0 on; they sum to 1. The default is that of the web search
         data MSLR-WEB10K, rounded.
     random_state : int or numpy.random.Generator, optional
-        Seed; the same seed makes the same bits. By default every call differs.
+        Seed; the same seed gives the same bits. By default every call differs.
 
     Returns
     -------
@@ -51,12 +52,12 @@ def make_cubic(
     y : ndarray of float64, shape (n_queries * n_documents,)
         Labels; the shares are exact to one document.
     qid : ndarray of int64, shape (n_queries * n_documents,)
-        Queries, 0 to n_queries - 1, in this order.
+        Query ids, 0 to n_queries - 1, in this order.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described.
+        If an argument is invalid.
 
     References
     ----------

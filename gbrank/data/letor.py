@@ -60,19 +60,18 @@ def read_letor(
 ) -> tuple[Features, Vector, QueryIds] | tuple[Features, Vector, QueryIds, list[str]]:
     r"""Read documents with labels, queries and features from a LETOR (SVMlight) file.
 
-    One document a line, ``label qid:query index:value index:value ... #comment``. Indices start
-    at 1 and increase along the line; index i becomes column i - 1. Blank lines and lines with
-    only a comment are skipped. Numbers are rounded as by Python's `float`. `write_letor` is the
-    inverse.
+    One document per line, ``label qid:query index:value index:value ... #comment``. Indices start
+    at 1 and increase along the line; index i becomes column i - 1. Blank lines and lines with only
+    a comment are skipped. Numbers are rounded like Python's `float`. `write_letor` is the inverse.
 
     Parameters
     ----------
     path : str or path-like
-        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name);
-        comments that are not returned may hold any bytes.
+        A text file in UTF-8, plain or compressed with gzip (detected by its content, not its name);
+        comments that are not returned may hold any bytes; "-" for standard input.
     sparse : bool, default False
-        Return X sparse, with exactly the entries of the file, zeros too. XGBoost takes those that
-        are not stored for missing values, LightGBM and scikit-learn for zeros.
+        Return X sparse, with exactly the entries of the file, including zeros. XGBoost treats
+        entries that are not stored as missing values, LightGBM and scikit-learn as zeros.
     comments : bool, default False
         Return the comments too.
     n_features : int, optional
@@ -81,22 +80,22 @@ def read_letor(
     Returns
     -------
     X : ndarray of float64, shape (n_documents, n_features), or scipy.sparse.csr_matrix
-        Features; 0 where the file has none, NaN where it says ``nan`` or, as MQ2007 does, ``NULL``.
+        Features; 0 where the file has no entry, NaN for ``nan`` or, as in MQ2007, ``NULL``.
     y : ndarray of float64, shape (n_documents,)
         Labels.
     qid : ndarray of int64 or str, shape (n_documents,)
-        Queries: int64 if every one is an int64 in its usual notation, which ``007`` is not.
+        Query ids: int64 if each is an int64 in its usual notation, which ``007`` is not.
     comments : list of str, length n_documents
-        What follows the first ``#`` of the line, without surrounding white space; only with
+        The text after the first ``#`` of the line, without surrounding white space; only with
         ``comments=True``.
 
     Raises
     ------
     ValueError
-        If the file is not of this form: "path, line, column: expected ..., got ...", line and
-        column counted from 1. Among others: an infinite value, an infinite or NaN label, an index
-        that repeats, no documents; an index so large that a dense X would take both more than
-        1 GiB and more than 50 cells an entry.
+        If the file is not of this form: "path, line, column: expected ..., got ...", with line and
+        column counted from 1. Among others: an infinite value, an infinite or NaN label, a repeated
+        index, no documents, or an index so large that a dense X would take both more than 1 GiB and
+        more than 50 cells per entry.
 
     References
     ----------

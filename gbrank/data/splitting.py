@@ -34,28 +34,28 @@ def query_train_test_split(
     random_state: int | np.random.RandomState | None = None,
     shuffle: bool = True,
 ) -> list[Any]:
-    """Split arrays into train and test parts, as scikit-learn's `train_test_split`, by query.
+    """Split arrays into training and test parts by query, like scikit-learn's `train_test_split`.
 
-    All rows of a query are in one part, in the order that they had.
+    All rows of a query are in one part, in their original order.
 
     Parameters
     ----------
     *arrays : array-like, sparse matrix or data frame, of n_documents rows
         Features, labels, weights, ...
     qid : array-like, shape (n_documents,)
-        The query of each row; it is split too.
+        Query id of each row; it is split too.
     test_size, train_size : float or int, optional
-        Share or number of the queries in each part. What is not given is the complement of the
-        other; a quarter is tested on by default.
+        Fraction or number of the queries in each part. By default each complements the other, and a
+        quarter is for testing.
     random_state : int, RandomState or None
         Seed of the shuffle.
     shuffle : bool, default True
-        Whether chance chooses the queries. Otherwise the last ones to appear are the test part.
+        Whether queries are chosen at random. Otherwise the last ones to appear form the test part.
 
     Returns
     -------
     list
-        The train and the test part of each array, then those of qid.
+        The training and the test part of each array, then those of qid.
 
     Raises
     ------

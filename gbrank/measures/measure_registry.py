@@ -46,36 +46,36 @@ register_measure = MEASURES.register
 def custom_measure(
     function: Callable[..., float], *, name: str | None = None, columns: Sequence[str | int] = ()
 ) -> CustomMeasure:
-    """Make a measure from a function of one query.
+    """Make a metric from a function of one query.
 
     Parameters
     ----------
     function : callable
-        ``function(scores, labels, *columns) -> float`` for ONE query, higher being better; one
-        whose parameters are named as in scikit-learn, ``(y_true, y_score)``, gets labels first.
-        Documents come best first: by falling score, equal scores by rising label, so that a
-        ranker gains nothing by ties. Judged documents that a TREC run did not retrieve come
-        last, with the score −inf. NaN leaves the query out of the mean.
+        ``function(scores, labels, *columns) -> float`` for ONE query; higher is better. If its
+        parameters are named as in scikit-learn, ``(y_true, y_score)``, it receives labels first.
+        Documents are in rank order: by decreasing score, tied scores by increasing label, so that a
+        ranker gains nothing from ties. Judged documents that a TREC run did not retrieve are last,
+        with the score −inf. NaN excludes the query from the mean.
     name : str, optional
-        Registers the measure, so that strings and the command line know it; without it, the
-        function's own name stands in results.
+        Registers the metric, so that strings and the command line know it; by default results show
+        the name of the function.
     columns : sequence of str or int, optional
-        Columns of X that the function is given too, such as a price: by name in data frames,
-        by position in arrays. Documents of equal score and label come by rising columns. Where
-        there is no X, as in `lightgbm_feval`, that is an error.
+        Columns of X that the function receives too, such as a price: by name in data frames, by
+        number in arrays. Documents with equal scores and labels are ordered by increasing columns.
+        Without X, as in `lightgbm_feval`, this raises an error.
 
     Returns
     -------
     CustomMeasure
-        Usable for early stopping, evaluation and comparison; LambdaRank and others cannot train on
-        it, as it has no swap deltas.
+        A metric for early stopping, evaluation and comparison; LambdaRank and others cannot train
+        on it, because it has no swap deltas.
 
     Raises
     ------
     TypeError
         If `function` cannot be called.
     ValueError
-        If the name is taken, or has brackets.
+        If the name exists, or contains brackets.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def custom_measure(
 
 
 def get_measure(measure: Metric) -> Measure:
-    """Make a measure from its string.
+    """Make a metric from its string.
 
     Parameters
     ----------
     measure : str, Measure or callable
         ``"name"``, ``"name@k"`` or ``"name@k(option=value, ...)"``, such as "ndcg@10", "map",
-        "err@20" or "ndcg@5(gain='linear')"; ``"[label]"`` after it names one of the labels that
-        `GBRanker.fit` is given by name. A measure is returned as it is; a callable is taken as
-        by `custom_measure`.
+        "err@20" or "ndcg@5(gain='linear')"; a final ``"[label]"`` refers to one of the named labels
+        of `GBRanker.fit`. A metric is returned unchanged; a callable is converted as by
+        `custom_measure`.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def get_measure(measure: Metric) -> Measure:
     Raises
     ------
     ValueError
-        If there is no such measure (the message lists those that exist), or it has no such options.
+        If there is no such metric (the message lists the existing ones), or it has no such options.
 
     Examples
     --------

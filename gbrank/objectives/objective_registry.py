@@ -167,27 +167,27 @@ def custom_objective(
     ----------
     function : callable
         ``function(scores, labels, sigma) -> (loss, gradient, curvature)`` for ONE query, plain
-        Python or compiled with `numba.njit`; one with parameters named ``(y_true, y_pred, ...)``
-        gets labels first. Documents come best first: by falling score, equal
-        scores by falling label. `loss` is a number, to be minimised;
-        `gradient` and `curvature` have one entry per document, the curvature none below 0.
+        Python or compiled with `numba.njit`. If its parameters are named ``(y_true, y_pred, ...)``,
+        it receives labels first. Documents are in rank order: by decreasing score, tied scores by
+        decreasing label. `loss` is a number to be minimized; `gradient` and `curvature`
+        have one entry per document, and curvatures are nonnegative.
     name : str, optional
         Registers the objective, so that strings and the command line know it.
     facts : Facts, optional
-        What is known of it, such as convexity; `sigma` is the schedule where none is given, and
+        Its known properties, such as convexity; `sigma` is the default schedule, and
         ``start="ranknet"`` begins with RankNet for half of the rounds.
 
     Returns
     -------
     CustomObjective
-        Usable wherever a built-in objective is; queries, threads, weights and sigma are handled.
+        An objective for all purposes; queries, threads, weights and sigma are handled.
 
     Raises
     ------
     TypeError
         If `function` cannot be called.
     ValueError
-        If the name is taken.
+        If the name exists.
 
     Examples
     --------
@@ -209,17 +209,17 @@ def custom_objective(
 
 
 def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
-    """Return an objective from its string.
+    """Make an objective from its string.
 
     Parameters
     ----------
     objective : str, Objective or callable
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
-        options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes several by
-        their weights, as in "lambda:ndcg+listmle", "0.7*lambda:ndcg+0.3*listmle" or, with
-        schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg"; ``"[label]"`` names the label of a
-        term, as in "lambda:ndcg+0.3*lambda:dcg[margin]". An objective is returned as it is; a
-        callable is taken as by `custom_objective`.
+        options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes several by their
+        weights, as in "lambda:ndcg+listmle", "0.7*lambda:ndcg+0.3*listmle" or, with schedules,
+        "linear(1,0)*listnet+linear(0,1)*lambda:ndcg"; ``"[label]"`` is the label of a term, as in
+        "lambda:ndcg+0.3*lambda:dcg[margin]". An objective is returned unchanged; a callable is
+        converted as by `custom_objective`.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     Raises
     ------
     ValueError
-        If there is no such objective or measure; the message lists those that exist.
+        If there is no such objective or metric; the message lists the existing ones.
 
     Examples
     --------
