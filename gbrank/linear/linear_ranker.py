@@ -57,7 +57,7 @@ class FittedSteps(FittedWeights, FittedRounds):
 class LinearRanker(LinearModel[FittedSteps]):
     """Linear ranker: the score of a document is w·x, its features times weights.
 
-    With ``solver="cg"`` it is SmoothRank's learner: from a regression on the gains, it minimises
+    With ``solver="cg"`` it is SmoothRank's learner: from a regression on the gains, it minimizes
     the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma after another,
     each time from the last minimum; w0 is that regression too, unless `center` says otherwise. With
     ``solver="sgd"`` it is ApproxRank's: a step is a pass over the shuffled queries, one by one.
@@ -88,7 +88,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         SmoothRank, λ and σ are one parameter: multiplying λ by c and σ by 1/c divides w by √c,
         which no ranking depends on (section 5.4 of the paper).
     ridge : float
-        Strength of the penalty in the regression, which minimises the mean squared difference to
+        Strength of the penalty in the regression, which minimizes the mean squared difference to
         the gains plus ridge ‖w‖².
     balanced : bool
         Whether the regression gives the relevant documents the same total weight as the others.
@@ -202,7 +202,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             Features, none missing unless `by_query` is set.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights. Weights that differ within a query need "sgd", or the objective
-            "regression": "cg" minimises one loss per query.
+            "regression": "cg" minimizes one loss per query.
         y, qid, group, query_weight, eval_set, eval_qid, eval_group, callbacks
             As for `GBRanker.fit`.
 

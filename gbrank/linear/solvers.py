@@ -75,7 +75,7 @@ def conjugate_gradient(
         return lambda coef, sigma, round: coef
     if rows.sample_weight is not None and labels_differ(rows.sample_weight, rows.queries).any():
         demand = (
-            "must be the same for all documents of a query with solver='cg', which minimises one "
+            "must be the same for all documents of a query with solver='cg', which minimizes one "
             "loss per query"
         )
         raise ArgumentError("sample_weight", demand, hint=" Use solver='sgd'.")

@@ -153,7 +153,7 @@ class AP(TruncatedRelevance):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; all by default.
+        Cutoff rank; the whole list by default.
     threshold : float
         The smallest label that counts as relevant; R documents are.
 

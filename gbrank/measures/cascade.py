@@ -141,7 +141,7 @@ class RR(TruncatedRelevance):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; all by default.
+        Cutoff rank; the whole list by default.
     threshold : float
         The smallest label that counts as relevant.
 
@@ -178,7 +178,7 @@ class HitRate(RR):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; all by default.
+        Cutoff rank; the whole list by default.
     threshold : float
         The smallest label that counts as relevant.
 
@@ -353,7 +353,7 @@ class ERR(RankMeasure):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; all by default.
+        Cutoff rank; the whole list by default.
     max_grade : float in ]0, 16]
         The largest label there can be; 4 is the convention of web search. It is not taken from
         the labels at hand, so that values are comparable between data sets.

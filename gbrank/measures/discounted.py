@@ -124,11 +124,11 @@ class DCG(DiscountedMeasure):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; all by default.
+        Cutoff rank; the whole list by default.
     gain : {"exp2", "linear"}, list, tuple or callable
-        What a label is worth; see `gbrank.measures.gains.gain_values`.
+        Gain of a label; see `gbrank.measures.gains.gain_values`.
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
-        What a position is worth: one by name, `geometric_discount` or a callable; see
+        Discount of a position: a name, `geometric_discount` or a callable; see
         `gbrank.measures.gains.discount_values`.
 
     Notes
@@ -160,7 +160,7 @@ class DCG(DiscountedMeasure):
 @register_measure
 @dataclass(frozen=True, repr=False)
 class NDCG(DCG):
-    """Normalised discounted cumulative gain, DCG@k over its largest possible value.
+    """Normalized discounted cumulative gain, DCG@k over its largest possible value.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class Precision(TruncatedRelevance, DiscountedMeasure):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; by default the length of the list, of retrieved documents. A list
+        Cutoff rank; by default the length of the list, of retrieved documents. A list
         shorter than k still divides by k.
     threshold : float
         The smallest label that counts as relevant.
@@ -277,7 +277,7 @@ class Judged(Precision):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; by default the length m of the list. Of documents that were never
+        Cutoff rank; by default the length m of the list. Of documents that were never
         retrieved (score −inf), none counts, in m neither.
     threshold : float
         The smallest label of a document that is judged.
@@ -381,7 +381,7 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
     p : float in ]0, 1[
         The probability that the user goes on to the next document.
     k : int, optional
-        Last rank that counts; all by default.
+        Cutoff rank; the whole list by default.
     threshold : float
         The smallest label that counts as relevant.
 
@@ -422,7 +422,7 @@ class Exposure(TruncatedRelevance, DiscountedMeasure):
     Parameters
     ----------
     k : int, optional
-        Last rank that counts; all by default.
+        Cutoff rank; the whole list by default.
     threshold : float
         The smallest label of a document of the group.
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another

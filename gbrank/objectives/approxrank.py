@@ -210,13 +210,13 @@ class ApproxRank(MeasureObjective):
 
     Soft ranks are r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ)); what depends on a truncation,
     or on which of two documents comes first, is a logistic function of soft ranks with steepness
-    β. σ is 1/α in the paper. A query whose documents are all worth the same has loss 0.
+    β. σ is 1/α in the paper. A query whose documents all have the same gain has loss 0.
 
     Parameters
     ----------
     measure : Measure or str
         Any measure that can be written in ranks: NDCG, DCG, precision, recall, WTA, RBP, AP, RR,
-        ERR, pair-wise correct, Kendall's τ. Its own `ties` and `no_relevant` play no part.
+        ERR, pair-wise correct, Kendall's τ. Its own `ties` and `no_relevant` have no effect.
     beta : float
         Steepness of truncations, per rank.
     sigmoid : {"logistic", "arctan", "erf"}

@@ -268,7 +268,7 @@ def autodiff_objective(
     loss : callable
         ``loss(scores, labels, mask)`` takes arrays of JAX or tensors of PyTorch of shape (queries,
         documents), and returns the loss of each query, shape (queries,), or their sum, to be
-        minimised. Documents come best first; where `mask` is False there is none, and the loss must
+        minimized. Documents come best first; where `mask` is False there is none, and the loss must
         not depend on what stands there.
     framework : {"jax", "torch"}, optional
         What the loss is written in; by default the one of the two that is imported.
@@ -279,7 +279,7 @@ def autodiff_objective(
     name : str, optional
         Registers the objective, so that strings and the command line know it.
     facts : Facts, optional
-        What is known of it, such as convexity; ``start="ranknet"`` trains RankNet for half of the
+        Its known properties, such as convexity; ``start="ranknet"`` trains RankNet for half of the
         rounds first.
 
     Returns

@@ -273,13 +273,13 @@ class LambdaRank(MeasureObjective):
     """LambdaRank: pair gradients weighted by |ΔM|, the measure's change when the two swap ranks.
 
     For every pair y_i > y_j, with p = 1/(1 + exp((s_i − s_j)/σ)): gradient ∓|ΔM| p/σ and curvature
-    |ΔM| p (1 − p)/σ². Documents of equal score take the mean of |ΔM| over all their orders, so
+    |ΔM| p (1 − p)/σ². Tied documents get the mean of |ΔM| over all their orders, so
     that the order of rows never matters.
 
     Parameters
     ----------
     measure : Measure or str
-        Any measure with a swap delta. Its own `ties` and `no_relevant` play no part.
+        Any measure with a swap delta. Its own `ties` and `no_relevant` have no effect.
     truncation : int, optional
         Only pairs with a document among the first `truncation` ranks take part; all by
         default. It is separate from the measure's k.
@@ -288,7 +288,7 @@ class LambdaRank(MeasureObjective):
         |ΔM| by 0.01 + |s_i − s_j|, take the ideal DCG at `truncation`, multiply the query by
         log2(1 + S) / S, S = Σ|λ| over pairs, leave the scale alone, and (xgboost) double curvature.
     ties : {"expected", "order"}
-        ``"order"`` takes documents of equal score as the rows come, to reproduce the built-ins.
+        ``"order"`` orders tied documents by row, to reproduce the built-ins.
 
     Notes
     -----
@@ -298,7 +298,7 @@ class LambdaRank(MeasureObjective):
       log g) for g distinct labels
     - Fast: O(m log m) above 750 documents (1,700 if there are more than 32 distinct labels), with
       ERR + O(n t g²) for n tied documents of g labels, t of which a user is likely to go through;
-      not with pair-wise correct, Kendall's τ, a gain that falls somewhere or the normalisation of a
+      not with pair-wise correct, Kendall's τ, a non-monotone gain or the normalization of a
       booster. Losses are O(m²)
 
     References

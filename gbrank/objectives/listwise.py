@@ -91,7 +91,7 @@ class ListNet(KernelObjective):
     """ListNet: −Σ t_i log p_i with targets t = softmax(y) and p = softmax(s/σ).
 
     The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least |gradient|/σ. Queries
-    whose labels are all equal take no part.
+    whose labels are all equal are ignored.
 
     Notes
     -----
@@ -134,7 +134,7 @@ class XENDCG(KernelObjective):
 
     Every round draws each γ_i anew, uniformly from ]0, 1[; with exponential gains,
     G(y) + 1 − γ = 2^y − γ. The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least
-    |gradient|/σ. Queries whose labels are all equal take no part.
+    |gradient|/σ. Queries whose labels are all equal are ignored.
 
     LightGBM's ``rank_xendcg`` adds to the gradient the second and third order terms of a series
     for the Newton step; here it is the gradient of the loss, which trains as well.
@@ -142,9 +142,9 @@ class XENDCG(KernelObjective):
     Parameters
     ----------
     gain : {"exp2", "linear"}, list, tuple or callable
-        What a label is worth; see `gbrank.measures.gains.gain_values`.
+        Gain of a label; see `gbrank.measures.gains.gain_values`.
     seed : int
-        What the draws depend on, besides round and query.
+        Seed of the draws.
 
     Notes
     -----
@@ -191,7 +191,7 @@ class ListMLE(KernelObjective):
 
     It is −log of the Plackett-Luce probability that documents are drawn in the order of their
     labels. Each of the documents of equal label is drawn from all that are not better, so that the
-    order among them plays no part (Breslow's treatment of ties). Documents of the lowest label are
+    their order has no effect (Breslow's treatment of ties). Documents of the lowest label are
     only drawn from: their order does not matter. The curvature is the Hessian's diagonal, but at
     least |gradient|/σ.
 
@@ -224,14 +224,14 @@ class ListMLE(KernelObjective):
 @register_objective
 @dataclass(frozen=True)
 class GainRegression(KernelObjective):
-    """Regression on the gains: ½ Σ (s_i − G(y_i))², in which sigma plays no part.
+    """Regression on the gains: ½ Σ (s_i − G(y_i))², independent of sigma.
 
     It ranks by the expected gain, and its scores are estimates of it.
 
     Parameters
     ----------
     gain : {"exp2", "linear"}, list, tuple or callable
-        What a label is worth; see `gbrank.measures.gains.gain_values`.
+        Gain of a label; see `gbrank.measures.gains.gain_values`.
 
     Notes
     -----

@@ -252,14 +252,14 @@ class NoisyLambdaRank(MeasureObjective):
     Parameters
     ----------
     measure : Measure or str
-        Any measure with a swap delta. Its own `ties` and `no_relevant` play no part.
+        Any measure with a swap delta. Its own `ties` and `no_relevant` have no effect.
     draws : int
         Number of noisy rankings in each round.
     truncation : int, optional
         Only pairs with a document among the first `truncation` of a noisy ranking take part;
         by default 64 in lists of more than 700 documents, and all pairs in the others.
     seed : int
-        What the noise depends on, besides round and query.
+        Seed of the noise.
 
     Notes
     -----

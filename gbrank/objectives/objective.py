@@ -121,7 +121,7 @@ class Objective(ABC):
     """Base class of objectives: small frozen dataclasses that hold parameters only.
 
     A subclass has a `name`, declares its facts (`declared`) and makes a `runner`. Everything is
-    minimised: an objective is a loss, and gradients are its derivatives by the scores.
+    minimized: an objective is a loss, and gradients are its derivatives by the scores.
     """
 
     name: ClassVar[str]
@@ -314,7 +314,7 @@ class MeasureObjective(KernelObjective):
     Parameters
     ----------
     measure : Measure or str
-        Its own `ties` and `no_relevant` play no part.
+        Its own `ties` and `no_relevant` have no effect.
     """
 
     needs: ClassVar[str]

@@ -94,7 +94,7 @@ class SLAM(MeasureObjective):
     Parameters
     ----------
     measure : NDCG, AP or str
-        The measure to be bounded. Its own `ties` and `no_relevant` play no part.
+        The measure to be bounded. Its own `ties` and `no_relevant` have no effect.
     margin : float
         By how much, in score units, a document should stand above all of smaller label. The loss
         is a bound on 1 − measure if it is at least 1.

@@ -207,27 +207,27 @@ class SmoothRank(MeasureObjective):
     """SmoothRank: minus a measure of soft indicators of which document is at which position.
 
     h_ij = softmax over i of −(s_i − s_d(j))²/σ says how far document i is at position j, where
-    document d(j) is. With ḡ_j = Σ_i G_i h_ij in place of what the document at position j is worth,
+    document d(j) is. With ḡ_j = Σ_i G_i h_ij in place of the gain of the document at position j,
     NDCG is Σ_j D(j) ḡ_j / Z; AP is Σ_j ḡ_j (Σ_{l ≤ j} ḡ_l)/j / R; RR and ERR are
     Σ_j ḡ_j/j Π_{l < j} (1 − ḡ_l). σ is in squared score units. (The paper's other
     smooth AP, of soft ranks, is `SmoothAP`.)
 
     Where all scores of a query are equal the gradient is zero: training needs initial scores. At a
     tie of unequal gains, a kink, the gradient is that with the larger gain first. A query whose
-    documents are all worth the same has loss 0. The curvature is |gradient| plus its mean over the
+    documents all have the same gain has loss 0. The curvature is |gradient| plus its mean over the
     query, divided by the longest step: √σ, or less if the scores' spread is smaller.
 
     Parameters
     ----------
     measure : Measure or str
         Any measure of what is at each position: NDCG, DCG, precision, recall, WTA, RBP, AP, RR,
-        ERR. Its own `ties` and `no_relevant` play no part.
+        ERR. Its own `ties` and `no_relevant` have no effect.
 
     Notes
     -----
     - Formula: −M(ḡ), ḡ_j = Σ_i G_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)
     - Source: Chapelle & Wu 2010, eq. 7, 8
-    - Cost: O(m n) for n neighbours within 8√σ of a document
+    - Cost: O(m n) for n neighbors within 8√σ of a document
     - Fast: O(m log m) where n is above 250
 
     References

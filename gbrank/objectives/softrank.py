@@ -219,7 +219,7 @@ class SoftRank(MeasureObjective):
     ----------
     measure : DiscountedMeasure or str
         A measure of the form Z⁻¹ Σ G(y) D(r): NDCG, DCG, precision, recall, WTA, RBP. Its own
-        `ties` and `no_relevant` play no part.
+        `ties` and `no_relevant` have no effect.
     tolerance : float
         By how much the value may be off, relative to the measure of the best order, and the
         gradient, relative to that per σ; between 1e-10 and 1e-3.

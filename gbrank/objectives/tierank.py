@@ -240,7 +240,7 @@ def sum_up(values: Vector, discounts: Vector, moments: Vector) -> None:
 
 @standalone
 def best_value(gains: Vector, paired: bool, discounts: Vector, order: Positions) -> float:
-    """Return the measure of the best order, before normalisation, and write that order."""
+    """Return the measure of the best order, before normalization, and write that order."""
     rank_by_counting(gains, order)
     total = 0.0
     above = 0.0
@@ -427,13 +427,13 @@ class TieRank(MeasureObjective):
     ----------
     measure : Measure or str
         A measure of the form Σ G(y) D(r)/Z (NDCG, DCG, precision, recall, WTA, RBP), or AP. Its
-        own `ties` and `no_relevant` play no part.
+        own `ties` and `no_relevant` have no effect.
     phi : {"spline", "linear"}
         φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
         Draw up to this many documents of each label anew in every round, and rank only these: the
         others have neither gradient nor curvature. The paper draws 6, the default is all. Documents
-        of equal score and label are told apart by the order of their rows. The measure is scaled
+        of equal score and label are distinguished by the order of their rows. The measure is scaled
         so that the best order keeps its value: NDCG and AP are those of the drawn documents.
     seed : int
         Seed of the draws.

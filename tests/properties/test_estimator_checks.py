@@ -22,7 +22,7 @@ EXPECTED = {
     "check_sample_weight_equivalence_on_sparse_data": NO_DOUBLE,
 }
 BY_QUERY = {
-    "check_sample_weights_not_overwritten": "solver='cg' minimises one loss per query, and refuses "
+    "check_sample_weights_not_overwritten": "solver='cg' minimizes one loss per query, and refuses "
     "weights that differ within one"
 }
 
