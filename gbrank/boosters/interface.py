@@ -83,17 +83,9 @@ class Trainer(Steps, Protocol):
         """Release data, and connections to the other workers of a distributed fit."""
 
 
-class NewTrainer(Protocol):
-    """A class of trainers."""
-
-    def __call__(
-        self, rows: Sequence[Documents], schema: Schema, settings: TreeSettings, state: State | None
-    ) -> Trainer:
-        """Start training on the first of `rows`; the others are validation sets.
-
-        Their X are features, and scores start at `init_score`, or 0. `state` is that of the
-        trainer to continue, if any.
-        """
+# A class of trainers. The first of the documents are trained on, the others are validation sets;
+# their X are features, and scores start at `init_score`, or 0. The state is of a trainer to continue.
+NewTrainer: TypeAlias = Callable[[Sequence[Documents], Schema, TreeSettings, State | None], Trainer]
 
 
 class Model(Protocol):
@@ -117,10 +109,7 @@ class Model(Protocol):
 
     @classmethod
     def read_file(cls, content: bytes) -> "Model":
-        """Load a model file of the library's, which may have been cut or edited.
-
-        Such a file raises ValueError; it must not end the process, now or in a prediction.
-        """
+        """Load a model file of the library's; one that was cut raises ValueError."""
 
     @classmethod
     def recognise(cls, model: object) -> "Model | None":
