@@ -252,9 +252,15 @@ class Run(NamedTuple):
         ranks = np.empty(len(self.scores))
         for first, last in pairwise(topics.offsets):
             ranks[worst_first[first:last]] = np.arange(last - first, 0, -1)
+        return self.by_document(queries, query_key, ranks)
+
+    def by_document(
+        self, queries: Queries, query_key: QueryKey, values: Vector
+    ) -> dict[DocumentKey, float]:
+        """Map the number of a query and the name of a document to its value."""
         numbers = self._numbers(queries, query_key)
-        lines = zip(self.qid, self.documents, ranks.tolist(), strict=True)
-        return {(numbers[query], name): rank for query, name, rank in lines if query in numbers}
+        lines = zip(self.qid, self.documents, values.tolist(), strict=True)
+        return {(numbers[query], name): value for query, name, value in lines if query in numbers}
 
     def check_names(
         self, ranks: Mapping[DocumentKey, float], judged: Mapping[DocumentKey, Any]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -154,17 +153,17 @@ def compare_scores(
     sources: dict[str, Any] = {}
     for key, source in scores.items():
         with error_context(f"scores[{key!r}]: "):
-            sources[key] = open_source(source, X, key)
-            if not isinstance(sources[key], Run):
-                values = predicted(sources[key], X, qid, group)
-                sources[key] = check_scores(values, n, unretrieved=True)
+            source = open_source(source, X, key)
+            if not isinstance(source, Run):
+                source = check_scores(predicted(source, X, qid, group), n, unretrieved=True)
+            sources[key] = source
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
-    if judge_labels is not None:
+    if judge_labels is None:
+        _check_no_judge(labels)
+    else:
         data = with_judge(cast(Any, y), cast(Any, judge_labels), queries, labels)
         decisive = [replace(measure, label=PEOPLE) for measure in map(check_of_y, measures)]
-    else:
-        _check_no_judge(labels)
     documents = Documents.checked(X, queries=queries, **data)
     documents, vectors = with_retrieved(documents, docid, sources, query_key)
     _check_measures(decisive, documents)
@@ -394,10 +393,8 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
     for data in datasets:
         if not data.only_to_judge:
             _check_no_judge(data.documents.labels)
-        for (number, fold), part in product(enumerate(data.splits, 1), PARTS):
-            if len(rows := getattr(fold, part)):
-                with error_context(f"{data.name}, {part} of fold {number}: "):
-                    _check_measures(measures, data.rows(rows))
+        with error_context(f"{data.name}: "):
+            _check_measures(measures, data.documents)
     check_unique("datasets", [data.name for data in datasets])
 
 

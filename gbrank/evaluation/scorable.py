@@ -16,7 +16,7 @@ from gbrank.common.checks import check_scores, queries_needed, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Vector
 from gbrank.data.frames import as_frame
-from gbrank.data.ids import as_list, places_among
+from gbrank.data.ids import key_of, places_among
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.records import is_in_memory
 from gbrank.data.text_files import read_bytes
@@ -130,16 +130,9 @@ def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
 def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
     """Score rows by a run; those that it lacks come last in their query."""
     names = run.names(docid, queries)
-    known = list(dict.fromkeys(run.qid))
-    topics = places_among(as_list(queries.ids), known)
-    if absent := [query for query, matches in enumerate(topics) if len(matches) != 1]:
-        demand = f"must hold all queries of the rows; {run.path} lacks {len(absent)}"
-        raise ArgumentError("run", demand, quoted(str(queries.ids[absent[0]])))
-    called = [known[topic] for (topic,) in topics]
-    pairs = [(called[query], name) for query, name in zip(queries.index, names, strict=True)]
-    lines = list(zip(run.qid, run.documents, strict=True))
-    found_lines = places_among(pairs, lines, lambda pair: (pair[0], str(pair[1])))
-    scores = np.array([run.scores[line[0]] if line else -np.inf for line in found_lines])
+    known = run.by_document(queries, key_of, run.scores)
+    rows = zip(queries.index.tolist(), map(str, names), strict=True)
+    scores = np.array([known.get(row, -np.inf) for row in rows])
     if np.isneginf(scores).all():
         demand = f"must name documents of {run.path}"
         raise ArgumentError("docid", demand, quoted(str(names[0])))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy import optimize, stats
 from gbrank.common.checks import check_finite, check_number, check_vector
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Mask, Matrix, Vector
-from gbrank.measures.judges import Powered, powered_mean
+from gbrank.measures.judges import powered_mean
 
 RESAMPLES = 9999
 MANY = 2000  # queries from which the t interval is as good as the bootstrap's, and cheap
@@ -91,75 +90,38 @@ def means(values: Matrix, reference: int = -1) -> Means:
 
 def compared(values: Matrix, reference: int = -1) -> Comparisons:
     """Compare rankers, a row for each, with the reference."""
-    n_rankers = len(values)
-    unknown = np.full((4, n_rankers), np.nan)
-    p_randomisation, p_t, error, freedom = unknown
-    others = np.delete(np.arange(n_rankers), reference)
+    tests = Comparisons(means(values, reference), *np.full((5, len(values)), np.nan))
+    others = np.delete(np.arange(len(values)), reference)
     if others.size and values.size:
         differences = values[others] - values[reference]
-        p_randomisation[others] = randomisation_test(differences)
-        p_t[others], error[others], freedom[others] = t_test(differences)
-    return Comparisons(
-        means=means(values, reference),
-        p_randomisation=p_randomisation,
-        p_t=p_t,
-        error=error,
-        freedom=freedom,
-        worth=np.full(n_rankers, np.nan),
-    )
-
-
-class _Estimates(NamedTuple):
-    """The `Powered` means of several rankers."""
-
-    mean: Vector
-    error: Vector
-    freedom: Vector
-    worth: Vector
-
-    @classmethod
-    def of(cls, powered: Iterable[Powered]) -> _Estimates:
-        return cls(*np.transpose(list(powered)))
-
-    def interval(self) -> tuple[Vector, Vector]:
-        margin = np.where(self.error == 0, 0.0, stats.t.ppf(0.975, self.freedom) * self.error)
-        return self.mean - margin, self.mean + margin
+        tests.p_randomisation[others] = randomisation_test(differences)
+        tests.p_t[others], tests.error[others], tests.freedom[others] = t_test(differences)
+    return tests
 
 
 def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparisons:
     """Compare rankers by people's judgements and a judge's together: `powered_mean`."""
     people, judge, judged = values
-    estimates = _Estimates.of(
-        powered_mean(by_people, by_judge, judged)
-        for by_people, by_judge in zip(people, judge, strict=True)
-    )
-    differences = _Estimates.of(
-        powered_mean(by_people - people[reference], by_judge - judge[reference], judged)
-        for by_people, by_judge in zip(people, judge, strict=True)
-    )
-    low, high = estimates.interval()
-    difference_low, difference_high = differences.interval()
-    is_reference = np.zeros(len(people), bool)
-    is_reference[reference] = True
 
-    def of_others(column: Vector) -> Vector:
-        return np.where(is_reference, np.nan, column)
+    def powered(people: Matrix, judge: Matrix) -> list[Vector]:
+        pairs = zip(people, judge, strict=True)
+        return list(np.transpose([powered_mean(*pair, judged) for pair in pairs]))
 
-    return Comparisons(
-        means=Means(
-            mean=estimates.mean,
-            low=low,
-            high=high,
-            difference=differences.mean,
-            difference_low=difference_low,
-            difference_high=difference_high,
-        ),
-        p_randomisation=np.full(len(people), np.nan),
-        p_t=of_others(p_of_t(differences.mean, differences.error, differences.freedom)),
-        error=of_others(differences.error),
-        freedom=of_others(differences.freedom),
-        worth=np.where(is_reference, estimates.worth, differences.worth),
+    mean, error, freedom, worth = powered(people, judge)
+    low, high = t_interval(mean, error, freedom)
+    differences = powered(people - people[reference], judge - judge[reference])
+    difference, error, freedom, worth_of_difference = differences
+    ends = t_interval(difference, error, freedom)
+    tests = Comparisons(
+        Means(mean, low, high, difference, *ends), *np.full((5, len(people)), np.nan)
     )
+    others = np.delete(np.arange(len(people)), reference)
+    tests.p_t[others] = p_of_t(difference, error, freedom)[others]
+    tests.error[others] = error[others]
+    tests.freedom[others] = freedom[others]
+    tests.worth[:] = worth_of_difference
+    tests.worth[reference] = worth[reference]
+    return tests
 
 
 def interval(values: Matrix) -> tuple[Vector, Vector]:
@@ -175,8 +137,12 @@ def interval(values: Matrix) -> tuple[Vector, Vector]:
     if n_queries < MANY:
         low, high = np.percentile(_bootstrapped_means(values), [2.5, 97.5], axis=0)
         return low, high
-    mean = values.mean(axis=1)
-    margin = stats.t.ppf(0.975, n_queries - 1) * stats.sem(values, axis=1)
+    return t_interval(values.mean(axis=1), stats.sem(values, axis=1), n_queries - 1)
+
+
+def t_interval(mean: Vector, error: Vector, freedom: Vector | int) -> tuple[Vector, Vector]:
+    """Compute 95% intervals of means by their standard errors."""
+    margin = np.where(error == 0, 0.0, stats.t.ppf(0.975, freedom) * error)
     return mean - margin, mean + margin
 
 
