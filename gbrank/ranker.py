@@ -31,7 +31,7 @@ from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
 from gbrank.fit.rounds import Callback, EvalsResult
 from gbrank.fit.storage import Saved, model_of, read_saved, restored, saved_booster
-from gbrank.serving import Predictor, refuse_boosters
+from gbrank.serving import Predictor
 
 
 @explains_parameters
@@ -368,6 +368,12 @@ class GBRanker(ExplainedRanker):
         link = Link(fitted.schema, interrupts_held()(score))
         return [link] if fitted.init is None else [link, *fitted.init._links()]
 
+    def _served(self, _: Schema | None = None) -> list[Link]:
+        """Return the chain for a service, on one thread."""
+        fitted = self._fitted
+        link = Link(fitted.schema, partial(fitted.model.predict, n_jobs=1))
+        return [link] if fitted.init is None else [link, *fitted.init._served(fitted.schema)]
+
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
         fitted = self._fitted
@@ -413,9 +419,7 @@ class GBRanker(ExplainedRanker):
         >>> bool((ranker.predictor().predict(X[:10]) == ranker.predict(X[:10])).all())
         True
         """
-        saved = self._to_saved()
-        refuse_boosters(saved)
-        return Predictor(saved)
+        return Predictor(self._served())
 
     @property
     def booster_(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
-from gbrank.fit.chain import Link, scores_of
+from gbrank.fit.chain import Link, check_readable, scores_of
 from gbrank.fit.storage import Saved, chain_of, model_of, read_saved, restored
 from gbrank.linear.features import weighted_sum
 
@@ -38,17 +38,8 @@ class Predictor:
     2
     """
 
-    def __init__(self, saved: Saved) -> None:
-        self._links: list[Link] = []
-        schema: Schema | None = None
-        for part in chain_of(saved):
-            if part["schema"]:  # a booster alone has that of the model before
-                schema = Schema.restored(part["schema"])
-            if "booster" in part:
-                score = partial(model_of(part, n_jobs=1).predict, n_jobs=1)
-            else:
-                score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
-            self._links.append(Link(schema, score))
+    def __init__(self, links: Sequence[Link]) -> None:
+        self._links = links
 
     def predict(self, X: Any) -> Vector:
         """Return the score of each document; higher ranks earlier within its list.
@@ -93,8 +84,9 @@ def load_predictor(path: str | os.PathLike[str]) -> Predictor:
     ValueError
         If a file is cut short or damaged.
     ArgumentError
-        If it is a booster alone, or the model has categories, and adds to one that LightGBM or
-        XGBoost trained, which has a table of them of its own.
+        If it is a booster alone; if the model has categories, and adds to one that LightGBM or
+        XGBoost trained, which has a table of them of its own; or if it is a
+        ``LinearRanker(by_query=True)``, whose scores depend on the other documents of a query.
 
     Examples
     --------
@@ -110,21 +102,32 @@ def load_predictor(path: str | os.PathLike[str]) -> Predictor:
     True
     """
     saved = read_saved(path)
-    refuse_boosters(saved)
-    return restored(Predictor, path, saved)
+    check_servable(saved)
+    return restored(lambda content: Predictor([*_links_of(content)]), path, saved)
 
 
-def refuse_boosters(saved: Saved) -> None:
-    """Refuse a model of which only its booster knows how columns become numbers."""
-    schema: dict[str, Any] = {}
+def check_servable(saved: Saved) -> None:
+    """Refuse a model whose scores depend on more than the features of a document."""
+    schema: Schema | None = None
     for part in chain_of(saved):
-        if not part["schema"] and not schema:
-            demand = "must hold a ranker of gbrank for a predictor; a booster is asked itself"
-            raise ArgumentError("path", demand, part["estimator"])
-        if not part["schema"] and schema["categories"]:
-            demand = "must have no categories of its own for a predictor; take load_ranker"
-            raise ArgumentError("init", demand, part["estimator"])
-        schema = part["schema"]
+        if part["fitted"].get("by_query"):
+            demand = "must hold a ranker that scores documents one by one; use load_ranker"
+            raise ArgumentError("path", demand, f"{part['estimator']}(by_query=True)")
+        if not part["schema"]:
+            check_readable(schema, part["estimator"])
+        schema = Schema.restored(part["schema"]) if part["schema"] else schema
+
+
+def _links_of(saved: Saved) -> Iterator[Link]:
+    schema: Schema | None = None
+    for part in chain_of(saved):
+        if part["schema"]:  # a booster alone has that of the model before
+            schema = Schema.restored(part["schema"])
+        if "booster" in part:
+            score = partial(model_of(part, n_jobs=1).predict, n_jobs=1)
+        else:
+            score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
+        yield Link(schema, score)
 
 
 def _features(schema: Schema, X: Any) -> Features:

@@ -1,5 +1,6 @@
 """Types of arrays, and values as plain Python and as JSON can hold them."""
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,6 +39,8 @@ def plain(value: Any) -> Any:
 def as_json(value: object) -> Any:
     """Convert a value to what JSON can hold; objectives, measures and schedules to strings."""
     value = plain(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.random.RandomState):

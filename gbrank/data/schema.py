@@ -147,6 +147,40 @@ class Schema:
             codes[index] = np.array(numbers, float)
         return self._checked(table.matrix(indices, codes))
 
+    def including(self, other: Schema) -> Schema:
+        """Add the categories of another schema, in columns where both have some."""
+        categories = dict(self.categories)
+        for position, place in enumerate(other.columns_in(self)):
+            if place in categories:
+                known = {*categories[place], *other.categories.get(position, ())}
+                categories[place] = _sorted(known)
+        return replace(self, categories=categories)
+
+    def columns_in(self, other: Schema) -> list[int]:
+        """Find the columns in another schema: by name, or by order where one has no names."""
+        if self.names is None or other.names is None:
+            return [*range(self.n_features)]
+        return _columns_by_name(self.names, other.names)
+
+    def convert(self, features: Features, other: Schema) -> Features:
+        """Convert what another schema has read: other columns, and other codes of categories."""
+        if other == self:
+            return features
+        columns = self.columns_in(other)
+        recoded = [
+            position
+            for position, column in enumerate(columns)
+            if self.categories.get(position) != other.categories.get(column)
+        ]
+        features = features[:, columns]
+        for position in recoded:
+            values = features[:, position].tolist()
+            if known := other.categories.get(columns[position]):
+                values = [None if code != code else known[int(code)] for code in values]
+            codes = _numbers(values, self._name(position), self._codes_of.get(position))
+            features[:, position] = np.array(codes, float)
+        return self._checked(features)
+
     def in_order(self, X: Any) -> Any:
         """Order the columns of a data frame as in fit; return anything else unchanged."""
         table = feature_table(X) if self.names else None
@@ -195,11 +229,7 @@ class Schema:
         """Find the columns of fit in a table."""
         if self.names is None or table.names == self.names:
             return [*range(len(table.names))]
-        index_of = {name: index for index, name in enumerate(table.names)}
-        if missing := [name for name in self.names if name not in index_of]:
-            problem = f"it lacks {listed(missing)}, and has {listed(table.names)}"
-            raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
-        return [index_of[name] for name in self.names]
+        return _columns_by_name(self.names, table.names)
 
     def _name(self, position: int) -> str:
         return str(position) if self.names is None else self.names[position]
@@ -233,6 +263,15 @@ def _infinite_columns(table: FeatureTable) -> list[str]:
         for index in sorted(numeric)
         if np.isinf(as_numbers(table.column(index), "")).any()
     ]
+
+
+def _columns_by_name(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Find the columns of fit among the names of a table."""
+    column_of_name = {name: column for column, name in enumerate(names)}
+    if missing := [name for name in wanted if name not in column_of_name]:
+        problem = f"it lacks {listed(missing)}, and has {listed(names)}"
+        raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
+    return [column_of_name[name] for name in wanted]
 
 
 def _known_categories(column: nw.Series[Any]) -> list[Any]:

@@ -22,6 +22,7 @@ from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.formats import LIGHTGBM_ZERO, Format, format_of
 from gbrank.export.linear import check_written, linear_format, weights_of
 from gbrank.fit.arguments import TableLike
+from gbrank.fit.chain import scores_by
 from gbrank.fit.estimator import BaseRanker
 from gbrank.linear.linear_model import LinearModel
 from gbrank.ranker import GBRanker, opened_ranker
@@ -65,7 +66,8 @@ def export_model(
     feature_names : sequence of str, or mapping of str to str, optional
         What the engine calls the columns of X: one name for each, or new names for some; by
         default their names in the data frame, or "f0", "f1", ... ONNX goes by the order of the
-        columns.
+        columns; a category is its position in the list of its column in the file's metadata
+        "categories", a JSON object, and any other number is an unknown one.
     missing_as_zero : bool
         Send missing values where zeros go, for models that were trained without missing values;
         needed with formats that know none.
@@ -215,7 +217,7 @@ def exportable(
 
     def predict(X: Matrix) -> Vector:
         rows = np.nan_to_num(X) if missing_as_zero else X
-        return np.sum([link.score(rows) for link in ranker._links()], axis=0)
+        return scores_by(ranker._links(), ranker._schema, rows, rows)
 
     return format.prepare(format.expressible(forest)), predict
 

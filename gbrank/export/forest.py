@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
+from gbrank.boosters.tree import Leaf, Membership, Split, Tree, splits, with_splits
 from gbrank.common.checks import check_unique, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker
 from gbrank.ranker import GBRanker
 
@@ -48,13 +49,26 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
         return forest
     if not isinstance(init, GBRanker):
         raise ValueError(f"init must be a GBRanker for the model to be exported, got {init!r}.")
-    start = forest_of(init, name, features)
-    if start.categories != forest.categories:
-        raise ValueError(
-            "init must know the same categories as the ranker for the model to be exported; fit it "
-            "on the same data frame."
-        )
+    start = forest_of(init, name, init._schema.feature_names)
+    start = start.changed(lambda split: _split_by(split, init._schema, schema))
     return replace(forest, trees=start.trees + forest.trees)
+
+
+def _split_by(split: Split, inner: Schema, outer: Schema) -> Split:
+    """Return the split of a model on the columns and codes of the one that adds to it."""
+    column = inner.columns_in(outer)[split.feature]
+    ours, known = inner.categories.get(split.feature), outer.categories.get(column)
+    split = replace(split, feature=column)
+    if ours == known:
+        return split
+    if ours is None or known is None or not isinstance(split, Membership):
+        demand = f"must hold the types of the ranker in column {outer.feature_names[column]!r}"
+        raise ArgumentError("init", f"{demand} for the model to be exported")
+    left = {ours[code] for code in split.categories}
+    if split.missing_left:  # what a model does not know is missing to it
+        left |= {*known} - {*ours}
+    codes = tuple(code for code, value in enumerate(known) if value in left)
+    return replace(split, categories=codes)
 
 
 def names_of(ranker: BaseRanker[Any], feature_names: FeatureNames | None) -> list[str]:

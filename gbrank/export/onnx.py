@@ -1,5 +1,6 @@
 """An ONNX graph: the operator TreeEnsemble of ai.onnx.ml 5, on single-precision features."""
 
+import json
 from collections import defaultdict
 from dataclasses import replace
 from itertools import takewhile
@@ -93,6 +94,9 @@ def write_onnx(forest: Forest) -> bytes:
         ir_version=IR_VERSION,
         opset_imports=[helper.make_opsetid("ai.onnx.ml", ML_OPSET), helper.make_opsetid("", OPSET)],
     )
+    codes = {forest.features[column]: known for column, known in forest.categories.items()}
+    texts = {"features": forest.features, "categories": codes}
+    helper.set_model_props(model, {name: json.dumps(value) for name, value in texts.items()})
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
 

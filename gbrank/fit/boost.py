@@ -27,6 +27,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.best_feature import baseline_column, warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
 from gbrank.fit.boosting import Boosting, Gradients
+from gbrank.fit.chain import scores_by
 from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
@@ -61,6 +62,8 @@ def boost(
     called = check_callbacks(callbacks)
     ranker._measures()  # which must be known
     schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical_feature)))
+    if isinstance(ranker.init, BaseRanker):
+        schema = schema.including(ranker.init._schema)
     documents = [with_features(ranker, schema, part, i) for i, part in enumerate(tables)]
     baseline_column(ranker, schema)  # which must be there
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
@@ -218,7 +221,7 @@ def with_features(
             raise ArgumentError("init", "must be None where init_score is given", quoted(init))
         if is_start_name(init):
             return features
-        return with_scores(features, init.predict(schema.in_order(documents.X)))
+        return with_scores(features, scores_by(init._links(), schema, features.X, documents.X))
 
 
 def with_scores(documents: Documents, predicted: Vector) -> Documents:

@@ -1,8 +1,15 @@
-"""Scores of a chain of models, each of which adds to those of the next: the one way to predict."""
+"""Scores of a chain of models, each of which adds to those of the next: the one way to predict.
+
+X is read once, by the first model; each of the others gets the columns of the one before it, in its
+own order and with its own codes of categories.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
@@ -22,14 +29,35 @@ def scores_of(
 
     `read` makes numbers of X.
     """
-    schema: Schema | None = None
-    features, parts = X, []
+    if is_empty(X):
+        return np.empty(0)
+    schema = links[0].schema
+    return links[0].score(X) if schema is None else scores_by(links, schema, read(schema, X), X)
+
+
+def scores_by(links: Sequence[Link], schema: Schema, features: Features, X: Any) -> Vector:
+    """Return the sum of the scores of features that a schema has read from the table X."""
+    parts = []
     for link in links:
-        if schema is not None:
-            X = schema.in_order(X)  # as the fit of the model before had them
         if link.schema is None:
-            features = X
-        elif link.schema != schema:
-            schema, features = link.schema, read(link.schema, X)
+            parts.append(link.score(schema.in_order(X)))
+            continue
+        features = link.schema.convert(features, schema)
+        schema = link.schema
         parts.append(link.score(features))
     return sum(reversed(parts[:-1]), start=parts[-1])
+
+
+def check_readable(schema: Schema | None, booster: object) -> None:
+    """Check that a booster alone can read the columns of the ranker that adds to it, if any."""
+    if schema is None:
+        demand = "must hold a ranker of gbrank for a predictor; call the booster's own predict"
+        raise ArgumentError("path", demand, f"{booster}")
+    if schema.categories:
+        demand = "must have no categories of its own for a predictor; use load_ranker"
+        raise ArgumentError("init", demand, f"{booster}")
+
+
+def is_empty(X: Any) -> bool:
+    """Whether a table has no rows, as of a search without hits."""
+    return (X.shape[0] if hasattr(X, "shape") else len(X)) == 0

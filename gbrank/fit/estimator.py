@@ -128,6 +128,8 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """
         X, named = take_named_columns(X, {"qid": qid})
         scores = np.asarray(self._predicted(X, named["qid"], group))
+        if len(scores) == 0:
+            return np.empty(0, dtype=np.int64)
         queries = Queries.resolve(len(scores), named["qid"], group)
         best_first = np.lexsort((-scores, queries.index))
         ranks = np.empty(len(scores), dtype=np.int64)

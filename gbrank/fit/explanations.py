@@ -13,7 +13,7 @@ from gbrank.common.table import Table, Tabular
 from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.common.words import apart
 from gbrank.data.documents import take_rows
-from gbrank.data.feature_matrix import as_dense
+from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.lookup import by_rank, find_rows
 from gbrank.data.queries import Queries
 from gbrank.fit.arguments import Ids, TableLike, n_documents
@@ -303,20 +303,19 @@ class ExplainedRanker(BoostedRanker):
 
     def _shares(self, X: Any) -> Matrix:
         """Return what each feature adds to the score of each row, and the mean score."""
-        fitted = self._fitted
-        if not isinstance(fitted.init, ExplainedRanker | None):
-            raise ArgumentError(
-                "init", "must be a GBRanker for scores to be explained", repr(fitted.init)
-            )
-        threads, features = usable_threads(check_jobs(self.n_jobs)), fitted.schema.transform(X)
+        return self._shares_of(self._schema.transform(X))
+
+    def _shares_of(self, features: Features) -> Matrix:
+        fitted, init = self._fitted, self._fitted.init
+        if not isinstance(init, ExplainedRanker | None):
+            raise ArgumentError("init", "must be a GBRanker for scores to be explained", repr(init))
+        threads = usable_threads(check_jobs(self.n_jobs))
         with interrupts_held():
             shares = fitted.model.contributions(features, threads)
-        if fitted.init is None:
-            return shares
-        names, inner = fitted.schema.feature_names, fitted.init._schema.feature_names
-        if None in (fitted.schema.names, fitted.init._schema.names):
-            inner = names  # columns of an array are known by their order
-        shares[:, [*map(names.index, inner), -1]] += fitted.init._shares(X)
+        if init is not None:
+            columns = init._schema.columns_in(fitted.schema)
+            inner = init._shares_of(init._schema.convert(features, fitted.schema))
+            shares[:, [*columns, -1]] += inner
         return shares
 
     def _values(self, X: Any) -> list[list[Any]]:

@@ -75,7 +75,7 @@ class FittedRounds(Fitted):
     """Results of the rounds of a fit, which are described in `GBRanker`."""
 
     best_iteration: int = saved(int)
-    best_score: float = saved(float)
+    best_score: float = saved(lambda score: np.nan if score is None else float(score))
     evals_result: EvalsResult = saved(EvalsResult)
     sigmas: Vector = saved(vector_of)
 

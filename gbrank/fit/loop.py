@@ -174,7 +174,7 @@ def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
     queries, position = documents.queries, documents.position
     if is_part() or n_workers() > 1 or len(documents.y) < FEWEST_ROWS:
         return
-    targets = {"y": documents.y}
+    targets: dict[str, Any] = {"y": documents.y}
     if queries.n_queries >= FEWEST_QUERIES:
         ids = [*map(str, as_list(queries.ids))] if queries.ids.dtype == object else queries.ids
         targets["qid"] = np.unique(ids, return_inverse=True)[1][queries.index]

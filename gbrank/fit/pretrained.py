@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +17,7 @@ from gbrank.common.runtime import import_optional
 from gbrank.common.values import Vector, as_json
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
-from gbrank.fit.chain import Link, scores_of
+from gbrank.fit.chain import Link, check_readable, scores_of
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted
 from gbrank.fit.storage import Saved, model_of, saved_booster
@@ -64,6 +65,11 @@ class PretrainedRanker(BaseRanker[Fitted]):
     def _links(self) -> list[Link]:
         model = self.model
         return [Link(None, lambda X: model.predict_native(_readable(X)))]
+
+    def _served(self, schema: Schema | None) -> list[Link]:
+        """Return the booster as a chain of one that reads the columns of a ranker."""
+        check_readable(schema, type(self).__name__)
+        return [Link(schema, partial(_recognised(self.booster)[1].predict, n_jobs=1))]
 
     @property
     def _schema(self) -> Schema:  # type: ignore[override]

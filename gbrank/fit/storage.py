@@ -40,7 +40,7 @@ def chain_of(saved: Saved | None) -> Iterator[Saved]:
 def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     """Write a ranker into a folder, in place of the one that it holds."""
     check_local(folder)
-    content = json.dumps({"format": FORMAT, "gbrank": __version__, **saved})
+    content = json.dumps({"format": FORMAT, "gbrank": __version__, **saved}, allow_nan=False)
     content = json.loads(content)  # as it will be read: keys are strings
     text = json.dumps({"sha256": _digest(content), **content}, indent=1)
     Path(folder).mkdir(parents=True, exist_ok=True)

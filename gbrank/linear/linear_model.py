@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from gbrank.common.values import Vector
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
+from gbrank.fit.chain import is_empty
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted, Published, saved, vector_of
 from gbrank.fit.storage import Saved
@@ -42,6 +45,8 @@ class LinearModel(BaseRanker[W]):
         ndarray, shape (n_documents,)
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        if is_empty(X):
+            return np.empty(0)
         return weighted_sum(fitted.schema.transform(X), fitted.coef)
 
     def _to_saved(self) -> Saved:

@@ -24,6 +24,7 @@ from gbrank.fit.arguments import (
     training_documents,
     validation_documents,
 )
+from gbrank.fit.chain import is_empty
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose, draw_seed
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
@@ -242,6 +243,8 @@ class LinearRanker(LinearModel[FittedSteps]):
         ndarray, shape (n_documents,)
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        if is_empty(X):
+            return np.empty(0)
         X, named = take_named_columns(X, {"qid": qid})
         features = fitted.schema.transform(X)
         if not fitted.by_query:

@@ -7,7 +7,6 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -117,15 +116,6 @@ def test_other_starts_are_refused(format: str, tmp_path: Path) -> None:
     ranker = fitted(WHOLE, init=fitted(WHOLE).booster_)
     with pytest.raises(ValueError, match="init must be a GBRanker for the model to be exported"):
         export_model(ranker, tmp_path / "model", format)
-
-
-def test_a_start_with_other_categories_is_refused(tmp_path: Path) -> None:
-    """The same code would stand for different ones."""
-    texts = np.array(list("uvwxyzabc"))[CODES]
-    frame = pd.DataFrame(WHOLE, columns=list("abcde")).assign(e=pd.Categorical(texts))
-    start = fitted(frame.assign(e=pd.Categorical(np.where(CODES == 0, "v", texts))))
-    with pytest.raises(ValueError, match="init must know the same categories"):
-        export_model(fitted(frame, init=start), tmp_path / "model", "onnx")
 
 
 @formats

@@ -252,3 +252,20 @@ def test_what_is_written_when(killed_before: int, written: int, tmp_path: Path) 
     """Every second round, and the beginning."""
     interrupted(make(), tmp_path, killed_before)
     assert len(history_of(tmp_path)["sigmas"]) == written
+
+
+def test_no_folder_before_all_arguments_are_checked(tmp_path: Path) -> None:
+    """Nor is one that exists changed."""
+    folder = tmp_path / "new"
+    for wrong in (
+        {"num_leaves": 1},
+        {"early_stopping_rounds": 5, "eval_set": None, "eval_qid": None},
+        {"eval_metric": "ndcg[margin]"},
+        {"objective": "lambda:ndcg[margin]"},
+        {"booster_params": {"no_such": 1}},
+    ):
+        params = {key: value for key, value in wrong.items() if key in make().get_params()}
+        data = {key: value for key, value in wrong.items() if key not in params}
+        with pytest.raises(ValueError, match=r"num_leaves|early_stopping|margin|no_such"):
+            fit(make(**params), checkpoint=folder, **data)
+        assert not folder.exists()

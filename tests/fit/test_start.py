@@ -259,3 +259,13 @@ def test_the_regression_has_weights_categories_and_no_baseline() -> None:
     )  # fmt: skip
     made.fit(frame, labels, qid=QID, categorical_feature=["c"], labels=margin)
     assert made.init_._schema.categorical == [0]
+
+
+def test_one_seed_is_drawn_for_a_whole_fit() -> None:
+    """Of its trees, its start and its folds, whatever else is checked meanwhile."""
+    state, same = np.random.RandomState(5), np.random.RandomState(5)
+    parts = {"init": "regression", "baseline": "f0", "subsample": 0.7, "n_estimators": 20}
+    drawn = GBRanker(random_state=state, **parts).fit(X, Y, qid=QID)
+    seeded = GBRanker(random_state=int(same.randint(2**31 - 1)), **parts).fit(X, Y, qid=QID)
+    assert_array_equal(drawn.predict(X), seeded.predict(X))
+    assert state.randint(1000) == same.randint(1000)
