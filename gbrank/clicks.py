@@ -26,7 +26,10 @@ __all__ = ["PositionReport", "clicks_to_labels", "position_report"]
 
 # Standard deviations of the prior: of eta, of a position's deviation from the curve, of a
 # context's eta and rate.
-CURVE, DEVIATION, CONTEXT, RATE = 1.0, 0.3, 0.5, 1.0
+CURVE = 1.0
+DEVIATION = 0.3
+CONTEXT = 0.5
+RATE = 1.0
 STEPS = 100
 MOST_SLOTS = 500  # the time grows with the cube of their number
 # Of more, positions from 100 on share a slot with those up to 2% further down.

@@ -157,7 +157,8 @@ def _read(
             demand = "must be documents with features"
             raise ArgumentError("data", demand, f"the TREC qrels {path}", hint) from None
         raise
-    X, known = data["X"], list(getattr(data["X"], "columns", []))
+    X = data["X"]
+    known = list(getattr(X, "columns", []))
     if unknown := [name for name in (*taken, *reader.categorical_feature) if name not in known]:
         raise unknown_name("column", unknown[0], known)
     names = [name for name in rankers if name in known and not Path(name).exists()]

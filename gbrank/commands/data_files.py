@@ -198,11 +198,11 @@ def read_numbers(path: str, name: str, mask: Mask) -> Vector:
         return check_finite(check_vector(values, name, len(mask)), name)[mask]
 
 
-def _number(text: str, place: str) -> float:
+def _number(text: str, where: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{place}: expected a number, got {quoted(text)}") from None
+        raise ValueError(f"{where}: expected a number, got {quoted(text)}") from None
 
 
 def is_table(path: str) -> bool:

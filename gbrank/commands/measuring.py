@@ -184,7 +184,7 @@ def evaluate(
     if run:
         data, values = judged_run(run[0], file)
     else:
-        labels = {each.label for each in measures.values() if each.label is not None}
+        labels = {measure.label for measure in measures.values()} - {None}
         if labels and not is_table(file):
             raise ArgumentError("metric", f"must have [{min(labels)}] with tables only", file)
         data, values = _judged(replace(reader, labels=tuple(sorted(labels))), file, model, scores)

@@ -94,12 +94,13 @@ def info(*, model: FileOrFolder, json: bool = False) -> None:
         "data": ranker.training_data_,
         "validation": dict.fromkeys(list(curves)[:1], ranker.best_score_),
     }
-    names, shares = ranker._schema.feature_names, ranker.feature_importances_.tolist()
-    importances = sorted(zip(names, shares, strict=True), key=lambda item: -item[1])
+    shares = zip(ranker._schema.feature_names, ranker.feature_importances_.tolist(), strict=True)
+    importances = sorted(shares, key=lambda item: -item[1])
     if json:
         print_json({**facts, "parameters": saved["params"], "importances": importances})
         return
-    sizes, form = facts.pop("data"), "{documents:,} documents in {queries:,} queries"
+    sizes = facts.pop("data")
+    form = "{documents:,} documents in {queries:,} queries"
     _print("model", {name: _text(value) for name, value in facts.items()})
     _print("data", {name: form.format(**numbers) for name, numbers in sizes.items()})
     _print("parameters", saved["params"])
@@ -245,7 +246,8 @@ def report(
 
     if against is not None and Path(against).resolve() == Path(model).resolve():
         raise ArgumentError("against", "must be another model than --model", against)
-    people, ranker = reader.label, load(model)
+    people = reader.label
+    ranker = load(model)
     schema = getattr(ranker, "_schema", None)
     judge = reader if judge_labels is None else replace(reader, label=judge_labels, labels=[people])
     data, _ = judge.read(file, schema)

@@ -64,7 +64,10 @@ class Registry(dict[str, Any], Generic[R]):
         meant: Callable[[str], str | None] = lambda text: None,
     ) -> None:
         super().__init__()
-        self.kind, self._facts, self._functions, self._meant = kind, facts, functions, meant
+        self.kind = kind
+        self._facts = facts
+        self._functions = functions
+        self._meant = meant
 
     def register(self, item: T, name: str | None = None) -> T:
         """Make a measure or an objective known by its `name`; usable as a class decorator.
@@ -122,12 +125,13 @@ class Registry(dict[str, Any], Generic[R]):
         known = self.known()
         call = Call(text) if text in known else parse(text)
         if call.name not in known:
-            asked = text.lower()
-            if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", asked)):  # ndcg10
-                asked = with_k
-            meant, near = self._meant(asked), nearest(parse(asked).name, known)
-            if meant is None and near is not None:
-                meant = repr(near + asked[len(parse(asked).name) :])
+            lower = text.lower()
+            if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", lower)):  # ndcg10
+                lower = with_k
+            meant = self._meant(lower)
+            name = parse(lower).name
+            if meant is None and (near := nearest(name, known)) is not None:
+                meant = repr(near + lower[len(name) :])
             names = [name for entry in self.facts() for name in (entry.usage, *entry.aliases)]
             raise unknown_name(self.kind, call.name, names, meant)
         item = known[call.name]

@@ -40,7 +40,7 @@ class Table:
 
     def to_markdown(self) -> str:
         """Format the table as Markdown, without its caption."""
-        rule = ["---" if place in self.words else "---:" for place in range(len(self.head))]
+        rule = ["---" if column in self.words else "---:" for column in range(len(self.head))]
         title, *lines = (
             f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
             for cells in (self.head, *self._cells())

@@ -76,7 +76,7 @@ class Documents:
         labels: Labels | None = None,
     ) -> Documents:
         """Check all columns; labels that are columns of X leave it."""
-        n, n_queries = queries.n_documents, queries.n_queries
+        n = queries.n_documents
         if not isinstance(labels, Mapping | None):
             X, labels = split_columns(X, labels)
         in_order = queries.in_order(query_weight)
@@ -85,7 +85,7 @@ class Documents:
             check_labels(y, "y", n),
             queries,
             sample_weight=check_weights(sample_weight, "sample_weight", n, "document"),
-            query_weight=check_weights(in_order, "query_weight", n_queries, "query"),
+            query_weight=check_weights(in_order, "query_weight", queries.n_queries, "query"),
             init_score=check_initial_scores(init_score, "init_score", n),
             position=None if position is None else check_positions(position, "position", n),
             labels=check_labels_by_name(labels, n),
@@ -125,7 +125,8 @@ class Documents:
         """Yield the documents of each query."""
         queries = self.queries
         for query, (first, last) in enumerate(pairwise(queries.offsets)):
-            span, size = slice(query, query + 1), last - first
+            span = slice(query, query + 1)
+            size = last - first
             # Of the same type, so that no kernel is compiled again.
             order = np.arange(size, dtype=queries.order.dtype)
             single = Queries(order, np.array([0, size]), queries.ids[span])

@@ -86,11 +86,13 @@ def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
     if not np.count_nonzero(infinite):  # much faster than any() for a few rows
         return
     entries = sp.coo_matrix(matrix)
-    place = int(np.argmax(np.isinf(entries.data)))
-    row, column = int(entries.row[place]), int(entries.col[place])
+    first = int(np.argmax(np.isinf(entries.data)))
+    column = int(entries.col[first])
     name = column if names is None else names[column]
     demand = "must not hold infinite values; use NaN for missing ones"
-    raise ArgumentError("X", demand, f"{entries.data[place]} in row {row} of column {name!r}")
+    raise ArgumentError(
+        "X", demand, f"{entries.data[first]} in row {entries.row[first]} of column {name!r}"
+    )
 
 
 def as_dense(X: Features) -> Features:

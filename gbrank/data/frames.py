@@ -300,8 +300,6 @@ def _first_non_number(column: nw.Series[Any]) -> tuple[int, Any] | None:
     if column.dtype not in (nw.String, nw.Object):
         return None
     for row, value in enumerate(column.to_list()):
-        if isinstance(value, VECTORS):
-            return row, value
         try:
             float("nan" if is_missing(value) or value == "" else value)
         except (TypeError, ValueError):

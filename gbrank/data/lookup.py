@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.errors import ArgumentError, warn_user
-from gbrank.common.values import Mask, Positions, Vector
+from gbrank.common.values import Positions, Vector
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, is_missing, places_among
@@ -117,19 +117,14 @@ def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
 def columns_like(X: Features, target: Vector) -> list[int]:
     """Find the columns that equal a target up to a strictly monotone transformation."""
     order = np.argsort(target, kind="stable")
-    rises = np.diff(target[order]) > 0
-
-    def is_like(moves: Vector, rises: Mask) -> bool:
+    columns = np.arange(X.shape[1])
+    for rows in (order[:HEAD], order):
+        moves = np.diff(as_dense(X[rows[:, np.newaxis], columns]), axis=0)
+        rises = np.diff(target[rows]) > 0
         steps = moves[rises]
-        return not moves[~rises].any() and bool((steps > 0).all() or (steps < 0).all())
-
-    head = np.diff(as_dense(X[order[:HEAD]]), axis=0)
-    return [
-        column
-        for column in range(X.shape[1])
-        if is_like(head[:, column], rises[: len(head)])
-        and is_like(np.diff(as_dense(X[:, [column]])[order, 0]), rises)
-    ]
+        monotone = (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
+        columns = columns[monotone & ~moves[~rises].any(axis=0)]
+    return columns.tolist()
 
 
 def of_all(count: int, queries: Queries) -> str:

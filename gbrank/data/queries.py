@@ -254,14 +254,14 @@ class Queries:
         if series and _is_by_position(values.index, list(map(key_of, ids))):
             return values
         known, entries = zip(*values.items(), strict=True) if len(values) else ((), ())
-        places_of = places_among(ids, known)
-        for query, places in zip(ids, places_of, strict=True):
-            if len(places) != 1:
+        matches = places_among(ids, known)
+        for query, matching in zip(ids, matches, strict=True):
+            if len(matching) != 1:
                 demand = f"must have one entry for query {quoted(query)}"
                 hint = " For weights in the order of queries, pass their .to_numpy()."
-                got = f"{len(places)}"
+                got = f"{len(matching)}"
                 raise ArgumentError("query_weight", demand, got, hint if series else "")
-        return [entries[place] for (place,) in places_of]
+        return [entries[index] for (index,) in matches]
 
     def one_each(self, values: NDArray[Any], name: str) -> NDArray[Any]:
         """Reduce values that repeat in the rows of a query to one per query.

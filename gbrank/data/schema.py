@@ -95,8 +95,8 @@ class Schema:
             elif problem := describe_problem(column, NOT_NUMERIC_HINT):
                 problems.append(problem)
         if problems:
-            problems += _infinite_columns(table)
-            raise ValueError(f"X must hold numbers, booleans or categories; {_listed(problems)}")
+            lines = "\n".join(problems + _infinite_columns(table))
+            raise ValueError(f"X must hold numbers, booleans or categories; {lines}")
         return cls(n_features, table.names, sorted(categorical | {*categories}), categories, empty)
 
     @classmethod
@@ -247,13 +247,6 @@ class Schema:
             position: {value: code for code, value in enumerate(known)}
             for position, known in self.categories.items()
         }
-
-
-def _listed(problems: list[str]) -> str:
-    """Put several problems on lines of their own."""
-    if len(problems) == 1:
-        return problems[0]
-    return "\n- ".join([f"{len(problems)} columns cannot be used:", *problems])
 
 
 def _infinite_columns(table: FeatureTable) -> list[str]:

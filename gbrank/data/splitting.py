@@ -260,5 +260,5 @@ def rotations(part: Positions) -> Iterator[Fold]:
     """Yield as many folds as there are parts, as LETOR does, from the part of each row, from 0."""
     n = int(part.max()) + 1
     for fold in range(n):
-        place = (part - fold) % n
-        yield Fold(*map(np.flatnonzero, (place < n - 2, place == n - 2, place == n - 1)))
+        turn = (part - fold) % n
+        yield Fold(*map(np.flatnonzero, (turn < n - 2, turn == n - 2, turn == n - 1)))

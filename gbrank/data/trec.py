@@ -43,7 +43,7 @@ JUDGED = "judged"  # the label of documents that have a judgement
 FIRST_RANKS = 10
 FEW_JUDGED = 0.1  # of the first documents
 
-FEWEST_PAIRS = 5  # of documents in the order of ranks: fewer contradict scores by accident
+FEWEST_RANKS = 5  # fewer may contradict scores by accident
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
@@ -491,14 +491,14 @@ def _warn_of_ranks(path: StrPath, lines: Lines, ranks: Positions) -> None:
     """Warn where ranks and scores contradict each other in most queries."""
     scores, qid, _ = lines
     queries = Queries.from_qid(qid)
-    order = np.lexsort((ranks, queries.index))
-    query = queries.index[order]
-    next_rank = (query[1:] == query[:-1]) & (np.diff(ranks[order]) > 0)
-    falling = next_rank & (np.diff(scores[order]) < 0)
-    pairs = np.bincount(query[1:][next_rank], minlength=queries.n_queries)
-    agreeing = np.bincount(query[1:][falling], minlength=queries.n_queries)
-    contradictory = np.flatnonzero(2 * agreeing < pairs)
-    if pairs.sum() >= FEWEST_PAIRS and 2 * len(contradictory) > np.count_nonzero(pairs):
+    contradictory = []
+    for query in range(queries.n_queries):
+        rows = queries.rows(query)
+        by_rank = rows[np.argsort(ranks[rows])]
+        falls = np.diff(scores[by_rank]) < 0
+        if np.diff(ranks[by_rank]).all() and 2 * falls.sum() < len(falls):
+            contradictory.append(query)
+    if len(ranks) > FEWEST_RANKS and 2 * len(contradictory) > queries.n_queries:
         warn_user(
             f"{os.fspath(path)}: ranks contradict scores in {len(contradictory)} of "
             f"{queries.n_queries} queries, such as {quoted(str(queries.ids[contradictory[0]]))}. "

@@ -21,16 +21,15 @@ COLUMNS: dict[str, Any] = {
     "ratio": np.inf,
 }
 LINES = [
-    "X must hold numbers, booleans or categories; 5 columns cannot be used:",
-    "- column 'url' has dtype String, got 'u' in row 0. "
+    "X must hold numbers, booleans or categories; column 'url' has dtype String, got 'u' in row 0. "
     "Drop it, or name it in categorical_feature.",
-    "- column 'title' has dtype String, got 't' in row 0. "
+    "column 'title' has dtype String, got 't' in row 0. "
     "Drop it, or name it in categorical_feature.",
-    "- column 'day' has dtype Datetime(time_unit='us', time_zone=None). "
+    "column 'day' has dtype Datetime(time_unit='us', time_zone=None). "
     "Drop it, or turn it into numbers, such as days.",
-    "- column 'age' has dtype Duration(time_unit='us'). "
+    "column 'age' has dtype Duration(time_unit='us'). "
     "Drop it, or turn it into numbers, such as days.",
-    "- column 'ratio' has infinite values. Use NaN for missing ones.",
+    "column 'ratio' has infinite values. Use NaN for missing ones.",
 ]
 
 
@@ -45,7 +44,7 @@ def frame_of(make: Callable[..., Any]) -> Any:
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_all_columns_are_named_at_once(make: Callable[..., Any]) -> None:
-    with pytest.raises(ValueError, match="5 columns cannot be used") as caught:
+    with pytest.raises(ValueError, match="must hold numbers") as caught:
         Schema.learn(frame_of(make))
     assert str(caught.value).splitlines() == LINES
 
