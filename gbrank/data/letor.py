@@ -259,28 +259,28 @@ def write_letor(
 ) -> None:
     """Write documents with labels, queries and features to a LETOR (SVMlight) file.
 
-    `read_letor` gives back the same bits: numbers are written with the fewest digits that do so.
-    Zeros of a dense X are left out (but not -0.0), as is what a sparse X does not store: where
-    whole columns at the end are, read with ``n_features=X.shape[1]``.
+    `read_letor` restores the same bits: numbers are written with the fewest digits that ensure
+    this. Zeros of a dense X are omitted (but not -0.0), and so are entries that a sparse X does not
+    store. If this omits whole columns at the end, read with ``n_features=X.shape[1]``.
 
     Parameters
     ----------
     path : str or path-like
-        The file, overwritten if it exists. A name ending in ``.gz`` is compressed with gzip;
-        equal data make equal bytes.
+        The file, overwritten if it exists. A name ending in ``.gz`` is compressed with gzip; equal
+        data give equal bytes.
     X : array-like or SciPy sparse array, shape (n_documents, n_features)
         Features: finite, or NaN for a missing value.
     y : array-like, shape (n_documents,)
-        Labels, finite.
+        Finite labels.
     qid : array-like of int or str, shape (n_documents,)
-        Queries; strings without white space and ``#``. Rows are written in the order given.
+        Query ids; strings without white space and ``#``. Rows are written in their order.
     comments : sequence of str, length n_documents, optional
         One line of text for each document, or ``""``. Reading strips white space around it.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. Nothing is written then.
+        If an argument is invalid. Nothing is written then.
 
     Examples
     --------

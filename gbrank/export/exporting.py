@@ -45,42 +45,42 @@ def export_model(
 ) -> None:
     """Write a model to a file that a search engine or an inference library loads.
 
-    The file gives the scores of `predict`, for a booster the raw ones of its best iteration. A
-    model that the format cannot express is refused. The trees of an `init` are part of it. Before
-    the file appears, `verify_export` tries it.
+    The exported scores are those of `predict`; for a booster, the raw scores of its best iteration.
+    A model that the format cannot represent raises an error. The trees of an `init` are included.
+    `verify_export` verifies the file before it is written.
 
     Parameters
     ----------
     model : GBRanker, LinearRanker, SLAMPerceptron, booster or path
-        A fitted ranker, or what LightGBM or XGBoost trained: `lightgbm.Booster`, `LGBMModel`,
+        A fitted ranker, or a model of LightGBM or XGBoost: `lightgbm.Booster`, `LGBMModel`,
         `xgboost.Booster` or `XGBModel`; or the folder or file of one.
     path : path
-        The file; it replaces what is there. Its name without the suffix is the model's, where the
+        The file; an existing one is replaced. Its name without the suffix is the model's, if the
         format has one.
     format : str
-        Of trees, "elasticsearch" (its own learning to rank), "opensearch" (model/xgboost+json, for
+        For trees, "elasticsearch" (its own learning to rank), "opensearch" (model/xgboost+json, for
         the LTR plugins of OpenSearch and Elasticsearch), "solr", "vespa-lightgbm" or "onnx", which
-        needs the package onnx. Of linear rankers, "opensearch" (model/linear), "solr" or "vespa"
-        (an expression), which read a missing feature as 0. Those of Elasticsearch, OpenSearch and
-        Solr may say the engine's version, as "opensearch:3.5"; without one, it is the newest.
+        requires the package onnx. For linear rankers, "opensearch" (model/linear), "solr" or
+        "vespa" (an expression), which read a missing feature as 0. Elasticsearch, OpenSearch and
+        Solr may have the engine's version, as in "opensearch:3.5"; by default the newest.
     feature_names : sequence of str, or mapping of str to str, optional
-        What the engine calls the columns of X: one name for each, or new names for some; by
-        default their names in the data frame, or "f0", "f1", ... ONNX goes by the order of the
-        columns; a category is its position in the list of its column in the file's metadata
-        "categories", a JSON object, and any other number is an unknown one.
+        The engine's names of the columns of X: one for each, or new names for some; by default
+        their names in the data frame, or "f0", "f1", ... ONNX uses the order of the columns; a
+        category is its position in the list of its column in the file's metadata "categories", a
+        JSON object, and any other number is an unknown category.
     missing_as_zero : bool
         Send missing values where zeros go, for models that were trained without missing values;
-        needed with formats that know none.
+        required for formats without missing values.
     extractors : sequence of dict, optional
         With "elasticsearch": the `feature_extractors` of the model, a query for each feature.
     verify : bool
-        Whether to read the file again and to compare its scores.
+        Whether to re-read the file and compare its scores.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, the format cannot express something of the model, or
-        the file has other scores.
+        If an argument is invalid, the format cannot represent the model, or the file has other
+        scores.
     ImportError
         If the package for the format is not installed.
 

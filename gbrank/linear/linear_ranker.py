@@ -56,38 +56,38 @@ class FittedSteps(FittedWeights, FittedRounds):
 @explains_parameters
 @dataclass(eq=False, repr=False)
 class LinearRanker(LinearModel[FittedSteps]):
-    """Linear ranker: the score of a document is w·x, its features times weights.
+    """Linear ranker: the score of a document is w·x, the weighted sum of its features.
 
-    With ``solver="cg"`` it is SmoothRank's learner: from a regression on the gains, it minimizes
-    the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma after another,
-    each time from the last minimum; w0 is that regression too, unless `center` says otherwise. With
-    ``solver="sgd"`` it is ApproxRank's: a step is a pass over the shuffled queries, one by one.
+    ``solver="cg"`` is SmoothRank's learner: starting from a regression on the gains, it minimizes
+    the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, for one sigma after another,
+    each time from the last minimum; by default w0 is that regression too (see `center`).
+    ``solver="sgd"`` is ApproxRank's: a step is a pass over the shuffled queries, one by one.
 
-    Features should be of similar scale, as `by_query` makes them; there is no intercept, which no
-    ranking depends on.
+    Features should have similar scales, for example through `by_query`. There is no intercept,
+    because it would not change any ranking.
 
     Parameters
     ----------
     objective : str, Objective or callable
-        What to train: "smooth:ndcg", "approx:ndcg", "ranksvm", ... (see `list_objectives`). "cg"
-        needs one whose gradient is the derivative of its loss, and "sgd" takes any. With "cg",
-        "regression" gives the first weights themselves.
+        The objective: "smooth:ndcg", "approx:ndcg", "ranksvm", ... (see `list_objectives`). "cg"
+        requires an objective whose gradient is the derivative of its loss; "sgd" accepts any. With
+        "cg", "regression" returns the initial weights themselves.
     solver : {"cg", "sgd"}
-        How to minimise the loss.
+        The optimizer.
     reg_lambda : float
-        λ, beside a mean over queries. (The paper has a sum: its λ is n_queries times this one.)
+        λ, for a mean over queries. (The paper has a sum: its λ is n_queries times this one.)
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (step, steps). By default it is halved
         from 2⁶ to 2⁻⁶ with "cg", and the objective's own with "sgd".
     n_steps : int, optional
-        How many sigmas "cg" goes through, 13 by default; how often "sgd" goes through the
-        queries, 200 by default.
+        Number of sigmas of "cg", 13 by default; number of passes of "sgd" over the queries, 200 by
+        default.
     init : {"regression", "zero"} or array-like, shape (n_features,)
-        The first weights.
+        The initial weights.
     center : {"init", "zero"} or array-like, shape (n_features,)
-        w0, to which the penalty pulls: the first weights, 0, or weights of your own. With 0 and
+        w0, the center of the penalty: the initial weights, 0, or other weights. With 0 and
         SmoothRank, λ and σ are one parameter: multiplying λ by c and σ by 1/c divides w by √c,
-        which no ranking depends on (section 5.4 of the paper).
+        which does not change any ranking (section 5.4 of the paper).
     ridge : float
         Strength of the penalty in the regression, which minimizes the mean squared difference to
         the gains plus ridge ‖w‖².
@@ -96,43 +96,43 @@ class LinearRanker(LinearModel[FittedSteps]):
     max_iter : int
         Largest number of iterations of "cg" at one sigma.
     tol : float
-        "cg" goes on to the next sigma when no derivative is larger.
+        "cg" proceeds to the next sigma when no derivative is larger.
     learning_rate : float
         Length of a step of "sgd".
     by_query : bool
-        Whether to take z-scores of the features within each query. A missing value (NaN), as of a
-        document that a retriever has not found, is then 1 below the lowest of its query, and
+        Whether to use z-scores of the features within each query. A missing value (NaN), as of a
+        document that a retriever did not return, is then 1 below the lowest of its query, and
         `predict` needs the queries.
     eval_metric : str, Measure, callable, or sequence of them
-        What is measured after each step, on training and validation data; the first decides
-        early stopping and is `score`.
+        Metrics after each step, on training and validation data; the first decides early stopping
+        and is what `score` returns.
     early_stopping_rounds : int, optional
-        Stop after this many steps without a better first metric on the first validation set
-        that is not the training data, and keep the best weights. By default all steps are taken;
-        then "cg" keeps the last weights, and "sgd" the best on validation data, if there is any,
-        as in the papers.
+        Stop after this many steps without an improvement of the first metric on the first
+        validation set that is not the training data, and retain the best weights. By default, all
+        steps are made; then "cg" retains the last weights, and "sgd" the best on validation data,
+        if there are any, as in the papers.
     random_state : int, RandomState or None
-        Seed of the shuffling.
+        Seed of the shuffle.
     n_jobs : int, optional
-        Threads of gradients in "cg"; all by default. They do not change the result, while those
-        of NumPy's linear algebra do, in the last bits (see docs/differences.md).
+        Threads for gradients in "cg"; all by default. They do not change the result, while those of
+        NumPy's linear algebra change the last bits (see docs/differences.md).
     verbose : int
-        1 shows a progress bar with sigma, training and validation measure; 0, or a number below,
-        is silent.
+        1 shows a progress bar with sigma, training and validation metric; 0 or a negative number is
+        silent.
 
     Attributes
     ----------
     coef_ : ndarray, shape (n_features,)
         The weights w.
     init_coef_ : ndarray, shape (n_features,)
-        The first weights.
+        The initial weights.
     best_iteration_ : int
-        After how many steps the weights are `coef_`.
+        Number of steps after which the weights were `coef_`.
     evals_result_ : dict
-        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per step, and so is
+        ``evals_result_["valid_0"]["ndcg@10"]`` is a list with one value per step, and so is
         ``evals_result_["train"]["ndcg@10"]``.
     best_score_, sigmas_, n_features_in_, feature_names_in_
-        As for `GBRanker`, whose rounds are steps here.
+        As for `GBRanker`; rounds are steps here.
 
     References
     ----------

@@ -33,34 +33,34 @@ class FittedPerceptron(FittedWeights):
 @explains_parameters
 @dataclass(eq=False, repr=False)
 class SLAMPerceptron(LinearModel[FittedPerceptron]):
-    """Perceptron for rankings: where a query is not ranked perfectly, a step along SLAM.
+    """Perceptron for rankings: after each query that is not ranked perfectly, a step along SLAM.
 
-    Queries come one after the other. Each is ranked by the weights so far, and its measured loss
-    is 1 − measure. Where that is above 0, w ← w − η ∇, with the subgradient of the upper bound
-    Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i)) of the measured loss (see `SLAM`); of several j
-    with the largest score, those of the largest label are moved, in equal shares. If some weights
-    rank all queries correctly, by a margin, then the cumulative loss stops growing.
+    Queries are processed one by one. Each is ranked by the current weights, and its measured loss
+    is 1 − metric. If that is positive, w ← w − η ∇, with the subgradient of the upper bound
+    Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i)) of the measured loss (see `SLAM`); among several
+    j with the largest score, those with the largest label share the step equally. If some weights
+    rank all queries correctly, by a margin, the cumulative loss stops growing.
 
-    The paper says that the rankings do not depend on η. That is so only if Δ is scaled with η:
-    both together scale the weights, and nothing else.
+    The paper states that rankings do not depend on η. This holds only if Δ is scaled with η:
+    scaling both scales the weights and nothing else.
 
     Parameters
     ----------
     measure : {"ndcg", "ap"}, NDCG or AP
-        What the loss is measured by; "ndcg@10" looks at, and learns from, the first ten positions.
+        The metric of the loss; "ndcg@10" evaluates, and learns from, the first ten positions.
     learning_rate : float
         η, the length of a step.
     margin : float
-        Δ, by how much a document should stand above all of smaller label.
+        Δ, the required score difference to documents with smaller labels.
     max_iter : int
-        How often `fit` goes through the queries.
+        Number of passes of `fit` over the queries.
 
     Attributes
     ----------
     coef_ : ndarray, shape (n_features,)
         The weights w.
     cumulative_loss_ : ndarray, shape (n_rounds,)
-        The sum of the measured losses up to each query. A query that the measure skips has none.
+        The sum of the measured losses up to each query. Queries that the metric skips have no loss.
     n_features_in_, feature_names_in_
         As for `GBRanker`.
 

@@ -381,11 +381,12 @@ class Mixture(Objective):
     """A weighted mean of objectives, each divided by its mean curvature in every round.
 
     Gradient and curvature are Σ_k w_k (g_k, h_k)/mean h_k / Σ_k w_k, so that a weight is the share
-    of an objective, whatever its scale; means are weighted as documents are. The string
-    "0.7*lambda:ndcg+0.3*ranknet" makes one, and "lambda:ndcg+ranknet" one of equal weights, as
-    ``first + second`` does. A weight may be a schedule: "linear(1,0)*listnet+linear(0,1)*ranknet"
-    goes from one objective in the first round to the other in the last. In a round, an objective of
-    weight 0 is not computed, and one without curvature, as all pairs are in order, is left out.
+    of an objective, whatever its scale; means use the weights of documents. The strings
+    "0.7*lambda:ndcg+0.3*ranknet" and, with equal weights, "lambda:ndcg+ranknet" make mixtures, and
+    so does ``first + second``. A weight may be a schedule:
+    "linear(1,0)*listnet+linear(0,1)*ranknet" changes from one objective in the first round to the
+    other in the last. Objectives with weight 0 are not computed, and those without curvature,
+    because all pairs are in order, are omitted.
 
     Parameters
     ----------

@@ -19,25 +19,25 @@ class lightgbm_fobj(GradientHook):
     """A custom objective for `lgb.train`, `lgb.cv` and `LGBMRanker`.
 
     Pass ``folds=GroupKFold(5)`` to `lgb.cv`: with a custom objective, its own folds split queries,
-    which the hook refuses. It refuses positions in the Dataset, too: for them there is `GBRanker`.
+    which raises an error. Positions in the Dataset raise an error, too: use `GBRanker` for them.
 
     Parameters
     ----------
     objective : str, Objective or callable
-        What to train, such as "lambda:ndcg@10" or a function of one query.
+        The objective, such as "lambda:ndcg@10", or a function of one query.
     sigma : float, schedule, callable or str, optional
-        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
-        default. The round is that of the booster: it is right in every fold and on continuation
+        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; by default the objective's
+        own. The round is the booster's: it is correct in every fold, and when training continues
         from an existing model.
     start : bool
-        Whether the first half of the rounds trains RankNet where the objective begins with it, as
-        ApproxRank, SmoothRank, TieRank and SoftRank do; False where boosting goes on from the
-        scores of a model.
+        Whether the first half of the rounds trains RankNet if the objective begins with it, as
+        ApproxRank, SmoothRank, TieRank and SoftRank do; False if training continues from the scores
+        of a model.
     rounds : int, optional
-        Total number of rounds, for schedules and starts, which need it.
+        Total number of rounds, required for schedules and starts.
     curvature : {"own", "unit"}
-        "unit" hands over ones for second derivatives: plain gradient boosting, whose learning rate
-        is in units of the gradient, where weights are divided by their mean.
+        "unit" passes ones as second derivatives: plain gradient boosting, whose learning rate is in
+        units of the gradient, with weights divided by their mean.
     n_jobs : int, optional
         Threads for the gradient; all by default.
     watch : callable, optional

@@ -13,9 +13,9 @@ from gbrank.common.values import Vector
 class xgboost_obj(GradientHook):
     """A custom objective for `xgb.train` and `xgb.cv`.
 
-    Pass ``base_score=0`` in the parameters to start at score 0 (XGBoost starts at 0.5, which no
-    shift-invariant objective notices). XGBoost takes no split that gains less than 1e-6: a sigma
-    below 0.001 may be too narrow for it, but not for `GBRanker`, which scales gradients.
+    Pass ``base_score=0`` in the parameters to start at score 0 (XGBoost starts at 0.5, which makes
+    no difference to shift-invariant objectives). XGBoost makes no split that gains less than 1e-6:
+    a sigma below 0.001 may be too narrow for it, but not for `GBRanker`, which scales gradients.
 
     Parameters
     ----------
