@@ -41,6 +41,7 @@ from .measures.measure_registry import get_measure as get_measure
 from .measures.measure_registry import list_measures as list_measures
 from .measures.pairwise import KendallTau as KendallTau
 from .measures.pairwise import PairwiseCorrect as PairwiseCorrect
+from .measures.pairwise import Spearman as Spearman
 from .objectives.approxrank import ApproxRank as ApproxRank
 from .objectives.approxrank import SmoothAP as SmoothAP
 from .objectives.hinge import RankSVM as RankSVM
@@ -51,6 +52,7 @@ from .objectives.listwise import XENDCG as XENDCG
 from .objectives.listwise import GainRegression as GainRegression
 from .objectives.listwise import ListMLE as ListMLE
 from .objectives.listwise import ListNet as ListNet
+from .objectives.listwise import SoftmaxCrossEntropy as SoftmaxCrossEntropy
 from .objectives.noisy_lambdarank import NoisyLambdaRank as NoisyLambdaRank
 from .objectives.objective import Mixture as Mixture
 from .objectives.objective_registry import custom_objective as custom_objective

@@ -53,7 +53,7 @@ class Registry(dict[str, Any], Generic[R]):
     functions : mapping of str to callable
         The functions that options may call.
     meant : callable
-        Says of a text in small letters what may be meant by it, or None.
+        Says of a text, and of it in small letters, what may be meant by it, or None.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Registry(dict[str, Any], Generic[R]):
             lower = text.lower()
             if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", lower)):  # ndcg10
                 lower = with_k
-            meant = self._meant(lower)
+            meant = self._meant(text) or self._meant(lower)
             name = parse(lower).name
             if meant is None and (near := nearest(name, known)) is not None:
                 meant = repr(near + lower[len(name) :])

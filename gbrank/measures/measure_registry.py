@@ -15,6 +15,7 @@ from gbrank.common.values import Vector
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure, Spelling
+from gbrank.measures.other_names import known_elsewhere
 
 USUAL = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")  # what is measured where nothing is named
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
@@ -39,7 +40,12 @@ class MeasureFacts(Registered):
         return self.name + ("[@K]" if self.truncated else "")
 
 
-MEASURES = Registry("measure", MeasureFacts, {"geometric_discount": geometric_discount})
+def _meant(text: str) -> str | None:
+    other = known_elsewhere(text)
+    return None if other is None else other.hint(text)
+
+
+MEASURES = Registry("measure", MeasureFacts, {"geometric_discount": geometric_discount}, _meant)
 register_measure = MEASURES.register
 
 
@@ -101,8 +107,9 @@ def get_measure(measure: Metric) -> Measure:
     measure : str, Measure or callable
         ``"name"``, ``"name@k"`` or ``"name@k(option=value, ...)"``, such as "ndcg@10", "map",
         "err@20" or "ndcg@5(gain='linear')"; a final ``"[label]"`` refers to one of the named labels
-        of `GBRanker.fit`. A metric is returned unchanged; a callable is converted as by
-        `custom_measure`.
+        of `GBRanker.fit`. Names of trec_eval, ir_measures and others, such as "recip_rank", "P_10"
+        or "R@100", are their libraries' metrics. A metric is returned unchanged; a callable is
+        converted as by `custom_measure`.
 
     Returns
     -------
@@ -128,7 +135,8 @@ def get_measure(measure: Metric) -> Measure:
         demand = "must be a name, a Measure or a function"
         raise ArgumentTypeError("measure", demand, quoted(measure))
     text, label = split_label(measure.strip())
-    item, call, options = MEASURES.find(text)
+    other = None if MEASURES.has(text) else known_elsewhere(text)
+    item, call, options = MEASURES.find(other.here if other and other.same else text)
     if call.inner is not None:
         raise ValueError(f"measure {quoted(measure)} must not have a colon.")
     if label is not None:

@@ -1,4 +1,4 @@
-"""Measures that count pairs: pair-wise correct and Kendall's tau."""
+"""Rank correlations: pair-wise correct and Kendall's tau, which count pairs, and Spearman's."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -10,6 +10,8 @@ from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, Swaps, Terms
 from gbrank.engine.numba_internals import unpack
+from gbrank.measures.discounted import discounted_by_rank, discounted_swaps, discounted_value
+from gbrank.measures.gains import discount_values, formula_of
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import grades, inverse, reduce_queries
@@ -215,3 +217,53 @@ class KendallTau(PairwiseCorrect):
     name = "kendall"
     aliases = ("tau",)
     span = (2.0, -1.0)
+
+
+@register_measure
+@dataclass(frozen=True, repr=False)
+class Spearman(Measure):
+    """Spearman's ρ: Pearson's correlation between ranks and the ranks of the labels.
+
+    Documents of equal label share the mean of their ranks, as in `scipy.stats.spearmanr`; of
+    documents of equal score, the value is the mean over all their orders, so that it is 0, and not
+    undefined, where all scores are equal.
+
+    Notes
+    -----
+    - Formula: 1 − 6 Σ_r (r − q_r)² / (m^3 − m) where labels differ, q_r the rank of y_r
+    - Source: Spearman 1904
+
+    References
+    ----------
+    Spearman 1904, "The proof and measurement of association between two things".
+
+    Examples
+    --------
+    >>> Spearman()([3, 0, 2, 1], [4.0, 3.0, 2.0, 1.0]).__round__(4)
+    0.4
+    """
+
+    name = "spearman"
+    aliases = ("rho",)
+    value = discounted_value
+    swaps = Swaps(separable=discounted_swaps)
+    by_rank = discounted_by_rank
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Prepare centered ranks of labels, whose discounts fall linearly, and their scale."""
+        sizes = queries.sizes.astype(np.float64)
+        order = np.lexsort((labels, queries.index))
+        rank = np.arange(len(labels)) - np.repeat(queries.offsets[:-1], queries.sizes)
+        changed = np.diff(labels[order], prepend=-1.0) != 0
+        block = np.cumsum(changed | (rank == 0)) - 1
+        means = np.bincount(block, rank) / np.bincount(block)
+        gains = np.empty(len(labels))
+        gains[order] = means[block] - np.repeat((sizes - 1) / 2, queries.sizes)
+        variation = reduce_queries(np.add, gains**2, queries) * sizes * (sizes**2 - 1) / 12
+        return Terms(
+            gains,
+            variation > 0,
+            scale=sizes * inverse(np.sqrt(variation)),
+            constants=formula_of("linear", queries.sizes),
+            discounts=discount_values("linear", queries.sizes),
+        )

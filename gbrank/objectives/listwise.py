@@ -26,7 +26,7 @@ class SoftmaxWork(NamedTuple):
 
 
 def softmax_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Return −Σ t log p, t = G/Σ G, p = softmax(s/σ); targets t may be noisy."""
+    """Compute −Σ t log p, t = G/Σ G, p = softmax(s/σ); targets t may be noisy."""
     noisy: bool = query.parameters
     s, gains, sigma = query.scores, query.ranking.gains, query.sigma
     if query.ranking.scale == 0.0:
@@ -116,12 +116,63 @@ class ListNet(KernelObjective):
     declared = Facts(convex=True, second_derivative=True)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the cross entropy to softmax(y)."""
+        """Prepare the cross entropy to softmax(y)."""
         largest = reduce_queries(np.maximum, labels, queries)
         return Program(
             softmax_loss,
             labels,
             Terms(np.exp(labels - largest[queries.index]), scale=labels_differ(labels, queries)),
+            parameters=False,
+            work=SoftmaxWork,
+        )
+
+
+@register_objective
+@dataclass(frozen=True)
+class SoftmaxCrossEntropy(KernelObjective):
+    """Softmax cross-entropy: −Σ t_i log p_i with targets t_i ∝ G(y_i) and p = softmax(s/σ).
+
+    With labels as gains, the default, it is the softmax loss of rax and TF-Ranking, and CatBoost's
+    QuerySoftMax, but for their weight Σ y of each query. Unlike ListNet's softmax(y), targets of
+    documents without gain are 0. The curvature is the Hessian's diagonal, p (1 − p)/σ², but at
+    least |gradient|/σ. Queries whose gains are all equal take no part.
+
+    Parameters
+    ----------
+    gain : {"linear", "exp2"}, list, tuple or callable
+        What a label is worth; see `gbrank.measures.gains.gain_values`.
+
+    Notes
+    -----
+    - Formula: −Σ_i t_i log p_i, t_i = G(y_i)/Σ_j G(y_j), p = softmax(s/σ)
+    - Source: Bruch et al. 2019, equation 2
+    - Cost: O(m)
+
+    References
+    ----------
+    Bruch, Wang, Bendersky & Najork 2019, "An analysis of the softmax cross entropy loss for
+    learning-to-rank with binary relevance", equation 2.
+
+    Examples
+    --------
+    >>> from gbrank import Queries
+    >>> bound = SoftmaxCrossEntropy().bind([2, 1, 0], Queries.from_sizes([3]))
+    >>> bound.gradients([0.0, 0.0, 0.0])[0].round(4).tolist()
+    [-0.3333, 0.0, 0.3333]
+    """
+
+    name = "softmax"
+    declared = Facts(convex=True, second_derivative=True)
+
+    gain: Gain = Parameter("linear", check_gain)
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Prepare the cross entropy to gains."""
+        gains = gain_values(self.gain, labels)
+        return Program(
+            softmax_loss,
+            labels,
+            Terms(gains, scale=labels_differ(gains, queries)),
             parameters=False,
             work=SoftmaxWork,
         )
@@ -173,7 +224,7 @@ class XENDCG(KernelObjective):
     seed: int = Integer(0)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the cross entropy to gains plus noise."""
+        """Prepare the cross entropy to gains plus noise."""
         return Program(
             softmax_loss,
             labels,
@@ -217,7 +268,7 @@ class ListMLE(KernelObjective):
     declared = Facts(convex=True, second_derivative=True)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the likelihood of drawing grade by grade."""
+        """Prepare the likelihood of drawing grade by grade."""
         return Program(list_likelihood, grades(labels, queries), work=GradeSums)
 
 
@@ -263,5 +314,5 @@ class GainRegression(KernelObjective):
     gain: Gain = Parameter("exp2", check_gain)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return squared differences from the gains."""
+        """Prepare squared differences from the gains."""
         return Program(squared_loss, labels, Terms(gain_values(self.gain, labels)))

@@ -17,7 +17,7 @@ from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.values import Positions, Vector
-from gbrank.common.words import WORDS
+from gbrank.common.words import WORDS, by_name
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE, Outputs, share_among_equals
@@ -27,6 +27,8 @@ from gbrank.objectives.on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
+
+ELSEWHERE = by_name(WORDS["objectives"])
 
 
 class ObjectiveFacts(Registered):
@@ -45,7 +47,8 @@ class ObjectiveFacts(Registered):
 
 def _meant(text: str) -> str | None:
     """Return what may be meant by a word of another library, or by a measure; or None."""
-    return WORDS["objectives"].get(text) or (f"'lambda:{text}'" if MEASURES.has(text) else None)
+    known = ELSEWHERE.get(text) or ELSEWHERE.get(text.partition(":")[0])  # YetiRank:mode=NDCG
+    return known or (f"'lambda:{text}'" if MEASURES.has(text) else None)
 
 
 OBJECTIVES = Registry("objective", ObjectiveFacts, {}, _meant)

@@ -16,6 +16,7 @@ from sklearn.linear_model import Ridge
 from gbrank import compare_rankers, compare_scores, get_measure, report
 from gbrank.data.trec import read_judged_run, read_qrels, read_run
 from gbrank.evaluation import Dataset, scores_from
+from known_names import meant
 from report_page import Page
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -300,3 +301,19 @@ def test_short_runs_are_those_of_ir_measures(tmp_path: Path) -> None:
         ("precision", "SetP"),
     ):
         assert means[metric] == pytest.approx(theirs[ir_measures.parse_measure(theirs_name)])
+
+
+NAMES = "P_10 P_5 recall_5 recip_rank Rprec success_1 success_5 set_P ndcg_cut_10 ndcg_cut.5"
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_names_of_trec_eval_have_its_numbers(name: str, tmp_path: Path) -> None:
+    """Of each query, those without a relevant document and short runs among them."""
+    qrels, run = world(0)
+    qrels["7"] = dict.fromkeys(qrels["7"], 0)
+    run["6"] = dict(list(run["6"].items())[:3])
+    y, scores, qid = read_judged_run(*write(tmp_path, qrels, run))
+    key = name.replace(".", "_")
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {re.sub(r"_(?=\d)", ".", key)}).evaluate(run)
+    ours = get_measure(meant(name)).per_query(y, scores, qid=qid)
+    assert_allclose(ours, [theirs[query][key] for query in dict.fromkeys(map(str, qid))], rtol=1e-6)

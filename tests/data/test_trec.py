@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import AP, ERR, NDCG, RR, HitRate, Precision, Recall, RPrecision
+from gbrank import AP, ERR, NDCG, RR, HitRate, Precision, Recall, RPrecision, get_measure
 from gbrank.data.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
 from gbrank.extend import Measure
+from known_names import meant
 
 ENCODABLE = st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\v\f\r ")
 NAMES = st.text(ENCODABLE, min_size=1)  # with no-break spaces
@@ -87,6 +88,12 @@ def test_ir_measures(name: str, files: tuple[str, str]) -> None:
     expected = [theirs.get(query, 0.0) for query in ids]
     assert_allclose(ours, expected, rtol=1e-9, atol=6e-6 if name in FIVE_DIGITS else 0)
     assert np.ptp(expected) > 0.3
+
+
+@pytest.mark.parametrize("name", [name for name in SAME if "gains=" not in name])
+def test_names_of_ir_measures_are_known(name: str) -> None:
+    """Accepted as the measures above, or in the hint."""
+    assert get_measure(meant(name)) == SAME[name]
 
 
 def test_trec_eval(files: tuple[str, str]) -> None:

@@ -75,6 +75,28 @@ def test_listnet_by_enumeration(sigma: float) -> None:
     assert_allclose(gradient, (np.array(own) - target) / sigma)
 
 
+# --- Softmax cross-entropy ----------------------------------------------------------------------
+
+
+@given(reference.queries(6), sigmas, st.sampled_from(["linear", "exp2"]))
+@settings(max_examples=30)
+def test_softmax_cross_entropy(query: reference.Query, sigma: float, gain: str) -> None:
+    """The formula by hand, with labels or gains as targets; alike gains take no part."""
+    labels, scores = query
+    gains = labels if gain == "linear" else [2**label - 1 for label in labels]
+    bound = bind(f"softmax(gain={gain})", labels)
+    p = softmax([score / sigma for score in scores])
+    alike = len(set(gains)) == 1
+    targets = p if alike else [value / sum(gains) for value in gains]
+    loss = 0.0 if alike else -sum(t * log(q) for t, q in zip(targets, p, strict=True))
+    assert_allclose(bound.loss(scores, sigma), [loss], rtol=1e-12)
+    gradient, curvature = bound.gradients(scores, sigma)
+    assert_allclose(gradient, (np.array(p) - targets) / sigma, atol=1e-15)
+    if not alike:
+        floor = np.abs(gradient) / sigma
+        assert_allclose(curvature, np.maximum(np.array(p) * (1 - np.array(p)) / sigma**2, floor))
+
+
 # --- ListMLE ----------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain, combinations, groupby, permutations, product
 from math import exp, log1p, log2
-from statistics import fmean
+from statistics import correlation, fmean
 from typing import Any
 
 import numpy as np
@@ -158,6 +158,18 @@ def r_precision(labels: Labels, threshold: float = 1.0) -> float | None:
     return len(_within(ranks, len(ranks))) / len(ranks) if ranks else None
 
 
+def spearman(labels: Labels) -> float | None:
+    """Pearson's correlation between mean ranks of labels, from the lowest, and places."""
+    if len(set(labels)) < 2:
+        return None
+    places = [-float(rank) for rank in range(len(labels))]
+    ranks = [
+        sum(other < label for other in labels) + (sum(other == label for other in labels) - 1) / 2
+        for label in labels
+    ]
+    return correlation(ranks, places)
+
+
 def judged(labels: Labels, k: int | None = None, threshold: float = 1.0) -> float | None:
     """Share of the first k documents, or of all if these are fewer, that were judged."""
     return precision(labels, min(k or len(labels), len(labels)), threshold)
@@ -175,6 +187,7 @@ VALUES: dict[str, Callable[..., float | None]] = {
     "RBP": rbp,
     "PairwiseCorrect": pairwise_correct,
     "KendallTau": kendall_tau,
+    "Spearman": spearman,
     "Exposure": exposure,
     "Judged": judged,
     "HitRate": hit_rate,
@@ -209,7 +222,7 @@ CUT = (
 Case = tuple[str, dict[str, Any]]
 CASES: list[Case] = [
     *((name, {"k": k}) for name in CUT for k in (None, 1, 2, 3, 10)),
-    *((name, {}) for name in ("WTA", "PairwiseCorrect", "KendallTau", "RPrecision")),
+    *((name, {}) for name in ("WTA", "PairwiseCorrect", "KendallTau", "Spearman", "RPrecision")),
     ("NDCG", {"k": 3, "gain": "linear", "discount": "letor"}),
     ("NDCG", {"k": 3, "gain": (0, 3, 1, 7, 7), "discount": "reciprocal"}),
     ("NDCG", {"k": 2, "gain": _root, "discount": "flat"}),
@@ -252,6 +265,8 @@ BY_HAND: list[tuple[str, dict[str, Any], Labels, float | None]] = [
     ("PairwiseCorrect", {}, [1, 2, 0, 0], 4 / 5),
     ("KendallTau", {}, [1, 2, 0, 0], 3 / 5),
     ("KendallTau", {}, [3, 3], None),
+    ("Spearman", {}, [1, 2, 0, 0], 3.5 / 22.5**0.5),
+    ("Spearman", {}, [3, 3], None),
     ("HitRate", {"k": 2}, [0, 0, 1], 0),
     ("RPrecision", {}, [0, 1, 1], 1 / 2),
     ("Exposure", {"discount": "reciprocal"}, [0, 1, 1], (1 / 2 + 1 / 3) / (1 + 1 / 2 + 1 / 3)),
