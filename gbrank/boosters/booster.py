@@ -67,4 +67,4 @@ class Booster:
 
     def recognise(self, model: object) -> Model | None:
         """Wrap a trained object of the library's; one that is not loaded has made no object."""
-        return self.model.recognise(model) if self.library in sys.modules else None
+        return self.model.recognise(model) if sys.modules.get(self.library) else None

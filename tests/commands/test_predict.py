@@ -30,7 +30,9 @@ def test_linear_models_too(data: Path, tmp_path: Path, output: Output, fault: Ou
     scores = list(map(float, output("predict", "--model", folder, test).split()))
     assert scores == ranker.predict(read_letor(test)[0]).tolist()
     assert "ndcg@10" in output("evaluate", test, "--model", folder)
-    assert "must hold a GBRanker, got a LinearRanker" in fault("info", "--model", folder)
+    assert "must hold a GBRanker or a booster, got a LinearRanker" in fault(
+        "info", "--model", folder
+    )
 
 
 def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:

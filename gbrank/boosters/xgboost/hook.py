@@ -143,8 +143,9 @@ class xgboost_feval(MeasureHook):
     """
 
     def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> list[tuple[str, float]]:
-        """Compute (name, value) for each measure."""
-        return self.of_data(data, _parts(data), scores)
+        """Compute (name, value) for each measure, named without spaces, where XGBoost splits."""
+        values = self.of_data(data, _parts(data), scores)
+        return [("".join(name.split()), value) for name, value in values]
 
 
 def _parts(data: xgb.DMatrix) -> Parts:
