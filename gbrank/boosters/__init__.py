@@ -1,5 +1,7 @@
 """The boosters that grow the trees, behind one interface; a library is loaded on first use."""
 
+import sys
+
 from gbrank.boosters.booster import Booster
 from gbrank.boosters.interface import Model, Trainer, TreeSettings
 from gbrank.boosters.lightgbm import LIGHTGBM
@@ -13,6 +15,8 @@ BOOSTERS: dict[str, Booster] = {booster.name: booster for booster in (LIGHTGBM, 
 def recognise(model: object) -> tuple[str, Model] | None:
     """Return the name of the booster that trained a model, and the model; None if none did."""
     for booster in BOOSTERS.values():
-        if (recognised := booster.recognise(model)) is not None:
+        if sys.modules.get(booster.library) is None:  # not loaded, it has made no object
+            continue
+        if (recognised := booster.model.recognise(model)) is not None:
             return booster.name, recognised
     return None

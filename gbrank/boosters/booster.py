@@ -1,11 +1,10 @@
 """A booster as gbrank knows it before its library is loaded."""
 
 import re
-import sys
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import resolve_name
-from typing import Any, cast
+from typing import Any
 
 from gbrank.boosters.booster_params import Options
 from gbrank.boosters.interface import Model, NewTrainer, TreeSettings
@@ -48,7 +47,7 @@ class Booster:
 
     def params(self, settings: TreeSettings, schema: Schema) -> dict[str, Any]:
         """Translate settings into the library's parameters; refuse what it would not use."""
-        return cast(dict[str, Any], resolve_name(self.params_name)(settings, schema))
+        return resolve_name(self.params_name)(settings, schema)
 
     @property
     def version(self) -> str:
@@ -58,13 +57,9 @@ class Booster:
     @property
     def trainer(self) -> NewTrainer:
         """The class of trainers."""
-        return cast(NewTrainer, resolve_name(self.trainer_name))
+        return resolve_name(self.trainer_name)
 
     @property
     def model(self) -> type[Model]:
         """The class of models."""
-        return cast(type[Model], resolve_name(self.model_name))
-
-    def recognise(self, model: object) -> Model | None:
-        """Wrap a trained object of the library's; one that is not loaded has made no object."""
-        return self.model.recognise(model) if sys.modules.get(self.library) else None
+        return resolve_name(self.model_name)

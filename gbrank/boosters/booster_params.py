@@ -1,7 +1,7 @@
 """Options of boosters that users pass as `booster_params`, checked alike for each booster."""
 
-import json
 import math
+from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -136,7 +136,15 @@ def by_position(params: dict[str, Any], schema: Schema) -> dict[str, Any]:
     """Give columns by position, where the user's parameters give them by name."""
     readers = {SIGNS: _signs, GROUPS: _groups}
     names = readers.keys() & params.keys()
-    return params | {name: readers[name](params[name], schema) for name in names}
+    return params | {name: readers[name](_literal(params[name]), schema) for name in names}
+
+
+def _literal(value: object) -> object:
+    """Read a text as boosters do: "(1, -1)", "[[0, 1], [2]]"."""
+    if isinstance(value, str):
+        with suppress(ValueError, SyntaxError):
+            return literal_eval(value)
+    return value
 
 
 def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int]:
@@ -145,13 +153,10 @@ def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int
 
 
 def _signs(value: object, schema: Schema) -> tuple[int, ...]:
-    """Check a sign for each feature; a text is read as the boosters read it."""
+    """Check a sign for each feature."""
     signs = value
     n = schema.n_features
     argument = f"{SIGNS} in booster_params"
-    if isinstance(signs, str):
-        with suppress(ValueError):
-            signs = [*map(int, signs.strip("()[] ").split(","))]
     if isinstance(signs, Mapping):
         by_place = dict(zip(_places(signs, SIGNS, schema), signs.values(), strict=True))
         signs = [by_place.get(place, 0) for place in range(n)]
@@ -168,15 +173,8 @@ def _signs(value: object, schema: Schema) -> tuple[int, ...]:
 
 
 def _groups(value: object, schema: Schema) -> list[list[int]]:
-    """Check the columns of each group; a text is read as the boosters read it."""
-    groups = value
-    if isinstance(groups, str):
-        with suppress(ValueError):
-            groups = json.loads(f"[{groups}]")  # LightGBM's "[0, 1], [2]"
-        match groups:
-            case [[[*_], *_] as nested]:  # XGBoost's "[[0, 1], [2]]"
-                groups = nested
-    lists = groups if isinstance(groups, list | tuple) else ()
+    """Check the columns of each group."""
+    lists = value if isinstance(value, list | tuple) else ()
     if not lists or not all(isinstance(group, list | tuple) and group for group in lists):
         demand = "must be lists of columns, such as [[0, 1], [2]]"
         raise ArgumentError(f"{GROUPS} in booster_params", demand, quoted(value))

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_watch import Watch
-from gbrank.boosters.plan import Plan
 from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.common.checks import check_number
 from gbrank.common.errors import warn_user
@@ -155,11 +154,6 @@ class GradientHook(StagedObjective):
             f"callbacks=[hook.early_stopping({patience})]."
         )
 
-    def follow(self, done: int, best: int, patience: int) -> Plan:
-        """Follow the plan after some rounds, of which `best` are to be kept, and return it."""
-        self.current_plan = self.current_plan.without_patience(done, best, patience)
-        return self.current_plan
-
 
 class MeasureHook:
     """Measures as custom metrics: the part that is the same for all boosters."""
@@ -189,19 +183,14 @@ class StagedStopping:
         self._hook = hook
         self._verbose = verbose
         self._patience = check_number(rounds, "rounds", 1, integer=True)
-        self._end: int | None = None  # of a training whose start has ended early
-
-    def begin(self) -> None:
-        """Begin a training."""
-        self._end = None
 
     def ends(self, done: int, best: int) -> bool:
         """Tell whether training ends after some rounds, of which `best` are to be kept."""
-        before = self._hook.current_plan
-        plan = self._hook.follow(done, best, self._patience)
-        if plan != before:
-            self._end = plan.end
-        return done == self._end or plan.out_of_patience(done, best, self._patience)
+        hook = self._hook
+        plan = hook.current_plan.without_patience(done, best, self._patience)
+        hook.current_plan = plan
+        ended_early = plan != hook.plan and done == plan.end
+        return ended_early or plan.out_of_patience(done, best, self._patience)
 
     def say(self, done: int, best: int) -> None:
         """Print how many rounds the model keeps of each stage; warn if it keeps only the start."""

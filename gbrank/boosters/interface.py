@@ -84,7 +84,7 @@ class Trainer(Steps, Protocol):
 
 
 # A class of trainers. The first of the documents are trained on, the others are validation sets;
-# their X are features, and scores start at `init_score`, or 0. The state is of a trainer to continue.
+# X are features, and scores start at `init_score`, or 0. The state is of a trainer to continue.
 NewTrainer: TypeAlias = Callable[[Sequence[Documents], Schema, TreeSettings, State | None], Trainer]
 
 

@@ -157,10 +157,7 @@ class _EarlyStopping(StagedStopping):
                 "later rounds rescale earlier trees."
             )
         value = judged[0][2] if judged[0][3] else -judged[0][2]
-        first = env.iteration == env.begin_iteration
-        if first:
-            self.begin()
-        if first or value > self._value:
+        if env.iteration == env.begin_iteration or value > self._value:
             self._best = done
             self._value = value
             self._results = results

@@ -103,7 +103,6 @@ class _EarlyStopping(xgb.callback.EarlyStopping):
 
     def before_training(self, model: Any) -> Any:
         """Begin anew."""
-        self._stages.begin()
         self.stopping_history = {}
         self.save_best = self.save_best and isinstance(model, xgb.Booster)  # cv has no model
         return super().before_training(model)
