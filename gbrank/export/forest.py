@@ -9,7 +9,8 @@ from gbrank.common.checks import check_unique, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker
-from gbrank.ranker import GBRanker
+from gbrank.fit.pretrained import PretrainedRanker
+from gbrank.ranker import GBRanker, of_booster
 
 FeatureNames = Sequence[str] | Mapping[str, str]
 
@@ -47,17 +48,18 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     forest = Forest(name, features, model.trees() or [Leaf(0.0)], schema.categories)
     if init is None:
         return forest
-    if not isinstance(init, GBRanker):
-        raise ValueError(f"init must be a GBRanker for the model to be exported, got {init!r}.")
+    if isinstance(init, PretrainedRanker):
+        init = of_booster(init)
     start = forest_of(init, name, init._schema.feature_names)
     start = start.changed(lambda split: _split_by(split, init._schema, schema))
     return replace(forest, trees=start.trees + forest.trees)
 
 
 def _split_by(split: Split, inner: Schema, outer: Schema) -> Split:
-    """Return the split of a model on the columns and codes of the one that adds to it."""
+    """Convert a split to the columns and codes of the model that adds to its own."""
     column = inner.columns_in(outer)[split.feature]
-    ours, known = inner.categories.get(split.feature), outer.categories.get(column)
+    ours = inner.categories.get(split.feature)
+    known = outer.categories.get(column)
     split = replace(split, feature=column)
     if ours == known:
         return split

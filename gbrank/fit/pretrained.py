@@ -69,7 +69,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
     def _served(self, schema: Schema | None) -> list[Link]:
         """Return the booster as a chain of one that reads the columns of a ranker."""
         check_readable(schema, type(self).__name__)
-        return [Link(schema, partial(_recognised(self.booster)[1].predict, n_jobs=1))]
+        return [Link(schema, partial(self.model.predict, n_jobs=1))]
 
     @property
     def _schema(self) -> Schema:  # type: ignore[override]

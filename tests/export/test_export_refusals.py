@@ -111,14 +111,6 @@ def test_categories_are_refused(booster: str, format: str, tmp_path: Path) -> No
 
 
 @formats
-def test_other_starts_are_refused(format: str, tmp_path: Path) -> None:
-    """Those that another library trained."""
-    ranker = fitted(WHOLE, init=fitted(WHOLE).booster_)
-    with pytest.raises(ValueError, match="init must be a GBRanker for the model to be exported"):
-        export_model(ranker, tmp_path / "model", format)
-
-
-@formats
 def test_zeros_as_missing_values_are_refused(format: str, tmp_path: Path) -> None:
     """Where they are sent past the numbers next to them; elsewhere the scores are the same."""
     y = Y + 2 * (WHOLE[:, 4] == 0)

@@ -125,6 +125,18 @@ def test_what_no_engine_can_hold_is_refused(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["lightgbm", "base score"])
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_chains_of_boosters_are_one_forest(booster: str, name: str, tmp_path: Path) -> None:
+    """The trees of a ranker after those of the booster that it adds to."""
+    make, _ = MODELS[name]
+    options: dict[str, Any] = {"n_estimators": 4, "min_child_samples": 5, "random_state": 0}
+    ranker = GBRanker(init=make(), booster=booster, **options).fit(X, Y, qid=QID)
+    export_model(ranker, tmp_path / "model", "opensearch")
+    scores = scores_in(tmp_path / "model", "opensearch", X, NAMES)
+    assert_allclose(scores, ranker.predict(X), rtol=2e-6, atol=2e-6)
+
+
 def test_categories_are_codes(tmp_path: Path) -> None:
     """ONNX has the library's codes; their words for Vespa are known to the library only."""
     words = pd.Categorical(np.array(["red", "green", "blue", "black"])[Y.astype(int) % 4])
