@@ -35,7 +35,7 @@ def run_in_stage(partitions: DataFrame, task: Callable[[pa.Table | None, int], A
         answers = [pickle.loads(row.answer) for row in stage.repartition(1).collect()]
     except Exception as error:
         raise RuntimeError(
-            f"the fit was given up because a task was lost: {str(error)[:1000]}"
+            f"the fit failed because a task was lost: {str(error)[:1000]}"
         ) from error
     if errors := [answer for answer in answers if isinstance(answer, BaseException)]:
         raise true_cause(errors)

@@ -245,8 +245,8 @@ def _wait(client: Client, futures: dict[str, Future], tracker: Actor) -> None:
             wait(pending, timeout=POLL_SECONDS, return_when="FIRST_COMPLETED")
     if lost:
         raise RuntimeError(
-            f"the fit was given up because a worker was lost: {', '.join(lost)}. Was it out of "
-            "memory, or stopped? Nothing of the fit is kept: call it again."
+            f"the fit failed because a worker was lost: {', '.join(lost)}. Possible causes: it was "
+            "out of memory, or stopped. Call fit again; nothing was kept."
         )
     if errors:
         raise true_cause(errors)

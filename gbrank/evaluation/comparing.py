@@ -144,7 +144,9 @@ def compare_scores(
     query_key: Any = key_of
     if holds_judgements(y):
         if any(argument is not None for argument in (qid, group, docid, X)):
-            raise ArgumentError("y", "must be an array beside qid, group, docid or X", quoted(y))
+            raise ArgumentError(
+                "y", "must be labels by row where qid, group, docid or X are passed", quoted(y)
+            )
         y, qid, docid, judge_labels = read_judgements(y, judge_labels)
         query_key = str
     n = np.size(cast(Any, y))
@@ -381,7 +383,9 @@ def _check_names(
 ) -> str:
     """Refuse what is not by name; return the name of the baseline."""
     if not isinstance(values, Mapping) or not values:
-        raise ArgumentError(argument, f"must be a dict of name to {argument[:-1]}", quoted(values))
+        raise ArgumentError(
+            argument, f"must be a dict that maps names to {argument}", quoted(values)
+        )
     check_number(target_difference, "target_difference", 0, open_low=True)
     return check_choice(next(iter(values)) if baseline is None else baseline, "baseline", values)
 

@@ -385,6 +385,7 @@ def _sentences(rows: Sequence[Row], target_difference: float) -> list[str]:
     )
     if not math.isnan(widest.judge_equivalent_queries):
         worth = min(row.judge_equivalent_queries for row in compared)
-        judge = f"as much as {worth:.1f} more queries judged by people" if worth > 0 else "nothing"
-        text += f"\nTo the differences, the judge is worth {judge}."
+        text += (
+            f"\nFor the differences, the judge is equivalent to {worth:.1f} more queries of people."
+        )
     return [title, text]

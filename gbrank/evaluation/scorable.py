@@ -94,7 +94,7 @@ def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
     if not hasattr(source, "predict"):
         return source
     if X is None:
-        raise ArgumentError("X", "must be given for a model to predict scores", "None")
+        raise ArgumentError("X", "must be passed for a model to predict scores", "None")
     X = select_columns(source, X)
     return source._predicted(X, qid, group) if isinstance(source, BaseRanker) else source.predict(X)
 
@@ -134,7 +134,7 @@ def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
     rows = zip(queries.index.tolist(), map(str, names), strict=True)
     scores = np.array([known.get(row, -np.inf) for row in rows])
     if np.isneginf(scores).all():
-        demand = f"must name documents of {run.path}"
+        demand = f"must name documents that {run.path} retrieved"
         raise ArgumentError("docid", demand, quoted(str(names[0])))
     return ranked_last(scores, np.isneginf(scores))
 

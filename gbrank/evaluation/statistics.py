@@ -272,11 +272,13 @@ def how_many_queries(
     values = check_vector(differences, "differences")
     values = check_finite(values[~np.isnan(values)], "differences")
     if len(values) < 2:
-        raise ArgumentError("differences", "must be of at least 2 queries", f"{len(values)}")
+        raise ArgumentError(
+            "differences", "must have values of at least 2 queries", f"{len(values)}"
+        )
     deviation = float(values.std(ddof=1))
     needed = queries_needed_for(target_difference, deviation, power, level)
     if needed > MOST_QUERIES:
-        demand = f"must be one that {MOST_QUERIES:,} queries can detect"
+        demand = f"must be detectable with {MOST_QUERIES:,} queries"
         raise ArgumentError("target_difference", demand, f"{target_difference:g}")
     return int(needed)
 

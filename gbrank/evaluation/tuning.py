@@ -144,7 +144,7 @@ def tune(
     except KeyboardInterrupt:
         if not any(trial.state.name == "COMPLETE" for trial in study.trials):
             raise
-        warn_user("Tuning interrupted: the best ranker so far is trained.", FitInterrupted)
+        warn_user("Tuning interrupted: training the best ranker so far.", FitInterrupted)
     if search.refusals:
         raise search.refusals[0]
     return search.trained(study.best_params, np.arange(data.queries.n_documents)), study

@@ -112,7 +112,7 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
     check_number(ranks, "ranks", 1, integer=True)
     if not watch.rows:
         raise ValueError(
-            "watch must have seen a round: pass it to fit(callbacks=[watch]) or to a hook."
+            "watch has recorded no round: pass it to fit(callbacks=[watch]) or to a hook."
         )
     ranks = min(ranks, max(map(len, watch.by_rank)))
     columns = {name: [row[name] for row in watch.rows] for name in watch.rows[0]}

@@ -207,7 +207,7 @@ def test_one_list_everywhere(tmp_path: Path) -> None:
     page = Page(
         report(X["x"], X, y, qid=qid, docid="docid", against=run, html=tmp_path / "r", **options)
     )
-    table = page.table("measures", "measure")
+    table = page.table("measures", "metric")
     for name, value in expected.items():
         assert table[name][3] == f"{value:.4f}"
 

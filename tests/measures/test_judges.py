@@ -125,9 +125,9 @@ def test_a_good_judge_narrows_the_difference() -> None:
     assert 5 < found.summary()[0].judge_equivalent_queries <= 45  # to the mean of the baseline
     text = found.table()
     assert "15 queries judged by people, 45 more by a judge" in text
-    assert "the judge is worth as much as" in text
+    assert "For the differences, the judge is equivalent to" in text
     nothing = compare_scores(SCORES, FEW, QID, judge_labels=np.ones(len(Y))).table()
-    assert "To the differences, the judge is worth nothing." in nothing
+    assert "the judge is equivalent to 0.0 more queries of people." in nothing
     three = compare_scores(SCORES, np.where(QID < 3, Y, np.nan), QID, judge_labels=judge_of(0.97))
     assert [row.n_queries for row in three.summary()] == [3, 3]
     more = 0.2 * np.mean([row.mean for row in found.summary()])

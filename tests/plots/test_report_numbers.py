@@ -19,7 +19,7 @@ from report_page import COUNTRY, EVIL, FRAME, QID, QUERIES, TEST, TRAIN, Page, X
 
 def test_measures(page: Page, values: dict[str, Any]) -> None:
     """Are the means; intervals are near those of the normal distribution."""
-    table = page.table("measures", "measure")
+    table = page.table("measures", "metric")
     assert list(table) == list(values)
     for name, (ours, theirs) in values.items():
         shown = table[name]
@@ -33,7 +33,7 @@ def test_measures(page: Page, values: dict[str, Any]) -> None:
 def test_paired_tests(page: Page, values: dict[str, Any]) -> None:
     """Are SciPy's t test, and all tosses of the randomisation test."""
     tosses = np.array(list(product([-1, 1], repeat=16)))
-    table = page.table("changes", "measure")
+    table = page.table("changes", "metric")
     for name, (ours, theirs) in values.items():
         lead, shown = ours - theirs, table[name]
         assert shown[0] == f"{lead.mean():+.4f}"
@@ -45,10 +45,11 @@ def test_paired_tests(page: Page, values: dict[str, Any]) -> None:
 
 def test_verdict(page: Page, rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:
     """Says which is better, whichever comes first, or that the data do not tell."""
-    table = page.table("changes", "measure")["ndcg@10"]
+    table = page.table("changes", "metric")["ndcg@10"]
     assert float(table[2]) < 0.05
     low, high = ends(table[1])
-    by = f"is better than old by {table[0][1:]} (95% interval {low:.4f} to {high:.4f})"
+    by = f"is significantly better than old in ndcg@10, by {table[0][1:]} (95% interval "
+    by += f"{low:.4f} to {high:.4f}, p = {table[2]})."
     assert by in page.texts["changes"]
     where: dict[str, Any] = {"qid": QID[TEST], "html": tmp_path / "report.html"}
     new, old = rankers
@@ -57,7 +58,7 @@ def test_verdict(page: Page, rankers: tuple[GBRanker, GBRanker], tmp_path: Path)
     )
     assert f"new {by}" in turned.texts["changes"]
     same = Page(gbrank.report(new, FRAME[TEST], Y[TEST], against=new, **where))
-    assert "These queries do not tell which is better" in same.texts["changes"]
+    assert "No significant difference in ndcg@10" in same.texts["changes"]
     assert "No query changed." in same.texts["changes"]
 
 
@@ -216,7 +217,7 @@ def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
     lead = (first - alone)[~np.isnan(first)]
     half = 1.96 * lead.std(ddof=1) / np.sqrt(len(lead))
     ends = f"95% interval {lead.mean() - half:+.4f} to {lead.mean() + half:+.4f}"
-    fact = f"against f0 alone, the best feature here{lead.mean():+.4f}{ends}"
+    fact = f"against f0 alone, the best single feature{lead.mean():+.4f}{ends}"
     assert fact in re.sub(r"\n\s*", "", page.texts[""])
 
 
@@ -251,23 +252,23 @@ def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Pat
     found = gbrank.compare_scores(
         scores, people, QUERIES, judge_labels=judge, baseline="old"
     ).summary()
-    assert page.table("measures", "measure")["ndcg@10"][:2] == ["5", f"{found[0].mean:.4f}"]
+    assert page.table("measures", "metric")["ndcg@10"][:2] == ["5", f"{found[0].mean:.4f}"]
     for name in scores:  # what the judge is worth to the mean of each
         judged = gbrank.compare_scores(scores, people, QUERIES, judge_labels=judge, baseline=name)
         (worth,) = [row.judge_equivalent_queries for row in judged.summary() if row.ranker == name]
         assert page.table("judge", "model")[name][3] == f"{worth:.1f}"
-    changed = page.table("changes", "measure")["ndcg@10"]
+    changed = page.table("changes", "metric")["ndcg@10"]
     assert changed[0] == f"{found[0].difference:+.4f}"
     assert changed[2] == f"{found[0].p_t:.4f}"
-    by_chance = f"with probability {found[0].p_t:.4f}."
+    by_chance = f"p = {found[0].p_t:.4f}"
     leads = re.findall('<p class="lead">(.*?)</p>', page.source)
-    assert (by_chance in leads[0], "To the difference in ndcg@10" in leads[1]) == (True, True)
+    assert (by_chance in leads[0], "For the difference in ndcg@10" in leads[1]) == (True, True)
     labels = np.where(known, people, judge)
     own, alone = (per_query(labels, each, qid=QUERIES) for each in (scores["new"], X[TEST][:, 0]))
-    best = f'a alone, the best feature here</dt><dd class="value">{np.nanmean(own - alone):+.4f}<'
+    best = f'a alone, the best single feature</dt><dd class="value">{np.nanmean(own - alone):+.4f}<'
     assert best.replace(">-", ">−") in page.source
     page = Page(gbrank.report(scores["new"], FRAME[TEST], people, **given))
-    assert "To the mean in ndcg@10, the judge is worth" in page.texts["judge"]
+    assert "For the mean in ndcg@10, the judge" in page.texts["judge"]
 
 
 def test_dots_above_the_line_are_better_with_the_first(tmp_path: Path) -> None:

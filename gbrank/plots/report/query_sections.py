@@ -28,7 +28,7 @@ TARGET = 0.01  # difference, of which the page says how many queries detect it
 def measures(judged: ReportData) -> Blocks:
     """Yield the means of all measures."""
     yield TEXTS["measures"].format(measure=judged.measure)
-    head = ["measure", "queries", *_head(judged, "mean")]
+    head = ["metric", "queries", *_head(judged, "mean")]
     rows = [
         [_measure(judged, item), f"{item.n_queries:,}", *_cells(item.compared.means)]
         for item in judged.measured
@@ -36,7 +36,7 @@ def measures(judged: ReportData) -> Blocks:
     n_shown = 3 + len(judged.names)
     yield Table(head[:n_shown], [row[:n_shown] for row in rows])
     summaries = [[str(item.measure), first_line(item.measure)] for item in judged.measured]
-    yield Details("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))])
+    yield Details("Definitions", [Table(["metric", "definition"], summaries, (0, 1))])
 
 
 def _measure(judged: ReportData, item: Measured) -> Cell:
@@ -84,7 +84,7 @@ def changes(judged: ReportData) -> Blocks:
             p.insert(0, item.compared.p_randomisation[0])
         difference = _difference_cells(item.compared.means)
         rows.append([_measure(judged, item), *difference, *map(chance, p), *counts])
-    head = ["measure", "difference", "95% interval", *columns, "better", "equal", "worse"]
+    head = ["metric", "difference", "95% interval", *columns, "better", "equal", "worse"]
     yield Table(head, rows)
     yield from _both_orders(judged)
     yield from _pairs(judged)
@@ -95,15 +95,14 @@ def _verdict(judged: ReportData) -> str:
     p = tested.p_t[0] if judged.main.both else tested.p_randomisation[0]
     if np.isnan(p):
         return _no_value(judged)
-    by_chance = f"chance alone would give a difference as large with probability {chance(p)}."
     if p > statistics.LEVEL:
-        return f"These queries do not tell which is better on {judged.measure}: {by_chance}"
+        return f"No significant difference in {judged.measure}: p = {chance(p)}."
     mean, low, high = (column[0] for column in tested.means[3:])
     sign = int(np.sign(mean))
     better, worse = judged.names[::sign]
     by, ends = page.estimate(abs(mean), *sorted([sign * low, sign * high]))
-    verdict = f"On {judged.measure}, {better} is better than {worse} by {by}"
-    return f"{verdict} (95% interval {ends}): {by_chance}"
+    verdict = f"{better} is significantly better than {worse} in {judged.measure}, by {by}"
+    return f"{verdict} (95% interval {ends}, p = {chance(p)})."
 
 
 def chance(p: float) -> str:
@@ -136,9 +135,9 @@ def _pairs(judged: ReportData) -> Blocks:
     values = judged.main.values
     if not both.size:
         return
-    text = f"A dot is a query. Above the line, {judged.names[0]} is better."
+    text = f"Each dot is a query. Above the line, {judged.names[0]} is better."
     if both.shape[1] > DOTS:
-        text += f" {DOTS:,} of {both.shape[1]:,} queries, taken at random."
+        text += f" {DOTS:,} of {both.shape[1]:,} queries, drawn at random."
         both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
     dots = (*both, judged.measure, judged.names)
     yield page.picture(lambda axes: draw_queries(axes, *dots), text)
@@ -183,11 +182,11 @@ def distribution(judged: ReportData) -> Blocks:
     if not values.size:
         yield _no_value(judged)
         return
-    text = f"How many queries have which {judged.measure}."
+    text = f"Distribution of {judged.measure} over queries."
     yield page.picture(lambda ax: draw_histogram(ax, values, judged.measure, judged.names), text)
     percentiles = np.percentile(values, [10, 25, 50, 75, 90], axis=1).T
     rows = [[name, *map(number, row)] for name, row in zip(judged.names, percentiles, strict=True)]
-    yield Table(["model", "10% below", "25% below", "median", "75% below", "90% below"], rows)
+    yield Table(["model", "10th percentile", "25th", "median", "75th", "90th"], rows)
 
 
 def _no_value(judged: ReportData) -> str:
@@ -290,4 +289,4 @@ def judge(judged: ReportData) -> Blocks:
         bias = _difference_cells(means(pair))
         rows.append([name, *bias, number(alike, ".2f"), number(worth, ".1f")])
     yield TEXTS["bias"].format(measure=judged.measure)
-    yield Table(["model", "bias", "95% interval", "correlation", "worth in queries"], rows)
+    yield Table(["model", "bias", "95% interval", "correlation", "equivalent queries"], rows)

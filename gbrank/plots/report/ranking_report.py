@@ -34,15 +34,15 @@ from gbrank.plots.report import page, query_sections, report_data
 from gbrank.plots.report.report_data import Measured, ReportData
 
 SECTIONS = {  # of two models some are on the first alone, and say `of` which
-    query_sections.measures: "How good it is",
-    query_sections.changes: "What changed",
-    query_sections.judge: "What the judge is worth",
-    query_sections.segments: "Where it is good, and where not",
-    query_sections.distribution: "From query to query",
-    query_sections.worst: "The worst queries{of}",
-    report_data.importances: "What it looks at{of}",
-    report_data.curves: "How it learned{of}",
-    report_data.data: "The data",
+    query_sections.measures: "Metrics",
+    query_sections.changes: "Differences",
+    query_sections.judge: "Value of the judge",
+    query_sections.segments: "Segments",
+    query_sections.distribution: "Distribution over queries",
+    query_sections.worst: "Worst queries{of}",
+    report_data.importances: "Feature importance{of}",
+    report_data.curves: "Learning curves{of}",
+    report_data.data: "Data",
     report_data.parameters: "Parameters",
     report_data.versions: "Versions",
 }
@@ -171,7 +171,7 @@ def _check_names(names: object) -> tuple[str, str]:
     match names:
         case [str(first), str(second)] if first != second:
             return first, second
-    raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
+    raise ValueError(f"names must be two different strings, got {quoted(names)}.")
 
 
 def _check_measures(ranker: Any, metric: Metric | Sequence[Metric] | None) -> list[Measure]:
@@ -225,10 +225,10 @@ def _facts(judged: ReportData) -> list[page.Fact]:
     facts += [_fact(f"against {name}", *difference) for name in judged.names[1:]]
     seen = replace(judged.rows, X=judged.features)
     if (best := best_feature(judged.schema, seen, seen, main.measure)) is not None:
-        of_best = f"against {page.name(best.name)} alone, the best feature here"
+        of_best = f"against {page.name(best.name)} alone, the best single feature"
         facts.append(_fact(of_best, *difference_of(main.values[0], best.values)))
     if main.both:
-        facts.append((f"{main.n_queries:,}", "queries judged by people", "others by the judge"))
+        facts.append((f"{main.n_queries:,}", "queries judged by people", "the others by the judge"))
     without = np.isnan(main.values[0])
     why = "value" if (judged.n_relevant[without] > 0).any() else "relevant document"
     left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"

@@ -178,10 +178,10 @@ def importances(judged: ReportData) -> Blocks:
         return
     gains = ranker.feature_importances_
     if isinstance(moved, str):
-        yield f"Mean |SHAP| is left out: {moved}"
+        yield f"Mean |SHAP| is not available: {moved}"
         moved = np.full(len(gains), np.nan)
     else:
-        at_random = " taken at random" if n > SAMPLE else ""
+        at_random = " drawn at random" if n > SAMPLE else ""
         yield TEXTS["importances"].format(documents=count(min(n, SAMPLE), "document") + at_random)
     yield TEXTS["shuffled"].format(measure=judged.measure, shown=SHOWN, queries=LISTS)
     names = judged.schema.feature_names
@@ -239,7 +239,7 @@ def _of_features(head: list[str], rows: list[Cells]) -> Blocks:
 
 def _left_out(ranker: Any, lack: str) -> str:
     kind = "scores alone have" if ranker is None else f"a {type(ranker).__name__} has"
-    return f"Left out: {kind} {lack}."
+    return f"Not available: {kind} {lack}."
 
 
 def curves(judged: ReportData) -> Blocks:
@@ -248,7 +248,7 @@ def curves(judged: ReportData) -> Blocks:
     if (results := getattr(ranker, "evals_result_", None)) is None:
         yield _left_out(ranker, "no rounds")
     elif not results:
-        yield "Left out: the model was fitted without validation data, and with verbose=0."
+        yield "Not available: the model was fitted without validation data, and with verbose=0."
     else:
         yield page.picture(lambda axes: learning_curves(ranker, ax=axes), TEXTS["curves"])
         yield results._table()
@@ -268,7 +268,7 @@ def data(judged: ReportData) -> Blocks:
         ["documents", f"{queries.n_documents:,}"],
         ["queries", f"{queries.n_queries:,}"],
         ["documents in a query", lengths],
-        ["repeated documents", f"{of_all(repeats, queries)}, by {judged.docid or 'equal rows'}"],
+        ["duplicate documents", f"{of_all(repeats, queries)}, by {judged.docid or 'equal rows'}"],
         ["queries without a label above 0", f"{(judged.n_relevant == 0).sum():,}"],
     ]
     yield Table(["data", ""], facts)
@@ -345,5 +345,5 @@ def versions(judged: ReportData) -> Blocks:
     boosters = {ranker.booster for ranker in judged.rankers if isinstance(ranker, GBRanker)}
     rows = [["gbrank", __version__], ["Python", platform.python_version()]]
     rows += [[library, version(library)] for library in (*sorted(boosters), *LIBRARIES)]
-    yield "Of what computed this page; the model may have been trained by others."
+    yield "Versions that computed this page; the model may have been trained with others."
     yield Table(["library", "version"], rows, (0, 1))
