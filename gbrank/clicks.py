@@ -207,7 +207,7 @@ def position_report(
     counts = check_weights(weights, "weights", n, "row")
     counts = np.ones(n) if counts is None else counts
     if not counts.any():
-        raise ArgumentError("weights", "must have one above 0", "only zeros")
+        raise ArgumentError("weights", "must have a positive entry", "only zeros")
     # Sums do not depend on the order of rows.
     order = np.lexsort((values, counts, slots.index, document))
     cells = (document[order], slots.index[order])
@@ -330,7 +330,7 @@ def clicks_to_labels(
     position = check_positions(log["position"], "log['position']", len(log))
     clicks = check_labels(log["click"], "log['click']", len(log))
     if not clicks.any():
-        raise ArgumentError("log['click']", "must have a click", "only zeros")
+        raise ArgumentError("log['click']", "must have at least one click", "only zeros")
     grouped = log.groupby(["query", "document"], sort=False, dropna=False, observed=True)
     if attention is None:
         attention = position_report(grouped.ngroup(), position, clicks).attention

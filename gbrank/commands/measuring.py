@@ -184,7 +184,7 @@ def evaluate(
     if run:
         data, values = judged_run(run[0], file)
     else:
-        labels = {measure.label for measure in measures.values()} - {None}
+        labels = {item.label for item in measures.values() if item.label is not None}
         if labels and not is_table(file):
             raise ArgumentError("metric", f"must have [{min(labels)}] with tables only", file)
         data, values = _judged(replace(reader, labels=tuple(sorted(labels))), file, model, scores)

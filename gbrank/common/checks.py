@@ -48,7 +48,7 @@ def listed(names: Iterable[object], most: int = 10) -> str:
 def check_unmasked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
     """Check that an array is not masked: the mask would be lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # no NA of pandas
-        raise ArgumentError(name, f"must not be masked: {remedy}", f"{values!r:.60}")
+        raise ArgumentError(name, f"must not be masked: {remedy}")
 
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
@@ -90,8 +90,8 @@ def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> V
     values = check_vector(scores, "scores", length)
     missing = np.isnan(values)
     if missing.any():
-        got = f"nan in row {int(np.argmax(missing))} ({missing.sum():,} such rows)"
-        hint = " To rank documents without a score last, fill in one that is below all others."
+        got = f"nan in row {int(np.argmax(missing))} ({missing.sum():,} in all)"
+        hint = " To rank documents without a score last, give them one below all others."
         raise ArgumentError("scores", "must be finite", got, hint)
     check_finite(np.where(unretrieved & np.isneginf(values), 0, values), "scores")
     return values

@@ -254,7 +254,7 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
         return np.where(missing, 0.0, values), np.ones(len(values), dtype=bool)
     if unjudged == "refuse" and missing.any():
         row = int(np.argmax(missing))
-        got = f"{values[row]:g} in row {row} ({missing.sum()} such rows)"
+        got = f"{values[row]:g} in row {row} ({missing.sum()} in all)"
         hint = ' If nobody has judged them: unjudged="drop" or "irrelevant".'
         raise ArgumentError("label", "must be at least 0", got, hint, remedies=("unjudged",))
     return values[~missing], ~missing

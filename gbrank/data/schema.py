@@ -189,7 +189,7 @@ class Schema:
     def of_rows(self, rows: Sequence[Mapping[Any, Any]]) -> Features:
         """Convert rows, each a mapping with a value for each name, to an array."""
         if self.names is None:
-            raise ArgumentError("X", "must have columns without names, as in fit", "mappings")
+            raise ArgumentError("X", "must be an array, as in fit", "mappings")
         try:
             columns = [[row[name] for row in rows] for name in self.names]
         except KeyError:

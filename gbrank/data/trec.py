@@ -236,7 +236,7 @@ class Run(NamedTuple):
     def names(self, docid: Any, queries: Queries) -> list[Any]:
         """List the names of the documents in all rows."""
         if docid is None:
-            demand = f"must name the documents of the rows for a TREC run, {self.path}"
+            demand = f"must name the document of each row, to find it in the run {self.path}"
             raise ArgumentError("docid", demand, "None")
         return document_names(docid, queries)
 
@@ -294,8 +294,11 @@ class Run(NamedTuple):
         lacking = [ids[number] for number in {*range(len(ids))} - {*numbers.values()}]
         example = quoted(str(min(lacking, key=str, default="")))
         if not numbers:
-            text = f"expected queries that are judged, such as {example}, got none: its first one"
-            raise ValueError(f"{self.path}: {text} is {quoted(topics[0])}")
+            first = quoted(topics[0])
+            raise ValueError(
+                f"{self.path}: no query is judged. Are queries named differently? The run has "
+                f"{first}, the judgements have {example}."
+            )
         if unjudged := sorted({*topics} - {*numbers}):
             text = f"{len(unjudged)} queries without judgements are left out, such as"
             warn_user(f"{self.path}: {text} {quoted(unjudged[0])}.")

@@ -92,7 +92,7 @@ def test_evaluating_a_run(
     }
     assert values[-1] == ["judged@10".ljust(22), "all", "1.0000"]
     qrels.write_text("7 0 d 1\n")
-    assert "expected queries that are judged" in fault("evaluate", qrels, "--run", run)
+    assert "no query is judged" in fault("evaluate", qrels, "--run", run)
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name_or_number(

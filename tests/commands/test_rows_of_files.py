@@ -52,7 +52,7 @@ def test_unjudged_documents(
     assert float(output(*argv, "--unjudged", unjudged).split()[-1]) == value
     said = fault(*argv)
     assert "--unjudged" in said
-    place = f"{path}, line 2, column 1: expected" if kind == "txt" else "in row 1 (2 such rows)"
+    place = f"{path}, line 2, column 1: expected" if kind == "txt" else "in row 1 (2 in all)"
     assert place in said
 
 

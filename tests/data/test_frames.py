@@ -45,7 +45,7 @@ def test_unjudged(make: Callable[..., Any]) -> None:
     """Missing labels and -1 are the same: refused, dropped or irrelevant."""
     missing = make({**COLUMNS, "grade": [2, 0, None, 1, 0]})
     for frame in (make(COLUMNS), missing):
-        with pytest.raises(ValueError, match=r"in row 2 \(1 such rows\).*unjudged="):
+        with pytest.raises(ValueError, match=r"in row 2 \(1 in all\).*unjudged="):
             split_frame(frame, **ROLES)
         X, y, qid = split_frame(frame, **ROLES, unjudged="drop")
         assert np.asarray(X["age"]).tolist() == [1, 2, 4, 5]

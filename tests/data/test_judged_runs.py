@@ -226,10 +226,10 @@ def test_queries_of_one_file_only(tmp_path: Path) -> None:
     values = get_measure("recall").per_query(y, scores, qid=qid)
     assert values[[*dict.fromkeys(qid)].index("3")] == 0 < values.sum()
     paths = write(tmp_path, qrels, unjudged)
-    with pytest.raises(ValueError, match=r"expected queries that are judged, .*, got none"):
+    with pytest.raises(ValueError, match="no query is judged"):
         read_judged_run(*paths)
     run, judged = write(tmp_path, {"1": {"a": 1}}, {"1.0": {"a": 1.0}})
-    with pytest.raises(ValueError, match=r"such as '1', got none: its first one is '1.0'"):
+    with pytest.raises(ValueError, match=r"The run has '1.0', the judgements have '1'"):
         read_judged_run(run, judged)  # two queries to trec_eval
 
 
