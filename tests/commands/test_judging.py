@@ -71,7 +71,7 @@ def test_report_against_a_column_with_a_judge(folder: Path) -> None:
     command = "report few.parquet --model own --against live --judge-labels llm --docid sku"
     assert run(command, "--train", "train.parquet", "--html", "r.html") == 0
     page = (folder / "r.html").read_text()
-    assert "What the judge is worth" in page
+    assert "Value of the judge" in page
     assert "queries judged by people" in page
     assert run("report all.parquet --model model.txt --against own --html other.html") == 0
 

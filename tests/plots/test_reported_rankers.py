@@ -44,7 +44,7 @@ def test_every_ranker(kind: str, tmp_path: Path) -> None:
     ranker = ranker.fit(table, Y, qid=QID)
     page = Page(gbrank.report(ranker, table, Y, qid=QID, html=tmp_path / "report.html"))
     assert list(page.tables) == SECTIONS
-    silent = {key for key in SECTIONS if "Not available: " in page.texts[key]}
+    silent = {key for key in SECTIONS if "ot available: " in page.texts[key]}
     trees = {"curves"} | ({"importances"} if kind == "init" else set())
     linear = {"importances"} | ({"curves"} if kind == "perceptron" else set())
     assert silent == (linear if kind in ("linear", "perceptron") else trees)
@@ -70,7 +70,7 @@ def test_small_and_odd_data(rows: slice, labels: Any, without: int, tmp_path: Pa
     )
     page = Page(path)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page.source, flags=re.DOTALL)
-    assert ("has no value on any query" in page.texts["worst"]) == (without == 10)
+    assert ("is undefined on every query" in page.texts["worst"]) == (without == 10)
     assert (f"{without} without a relevant document" in page.texts[""]) == (without > 0)
     if without == 10:
         assert page.table("measures", "metric")["ndcg@10"] == ["0", "–", "–", "–"]
