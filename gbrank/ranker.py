@@ -91,7 +91,8 @@ class GBRanker(ExplainedRanker):
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`; other objectives begin with zero scores. After a GBRanker with the same
-        objective and `sigma`, the schedule continues where that model's rounds ended.
+        objective and `sigma`, on the same data, the schedule continues where that model's rounds
+        ended; on other data all of it is repeated, RankNet included.
     eval_metric : str, Measure, callable, or sequence of them
         Metrics on validation data; the first decides early stopping and is what `score` returns.
         A callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
@@ -306,7 +307,8 @@ class GBRanker(ExplainedRanker):
         .. math:: v - \eta \frac{G}{H + \lambda},
 
         where η is the learning rate for this number of documents. Trees whose rates sum to 0.3 use
-        the same gradient. The initial model stays unchanged.
+        the same gradient. On other data than those of the fit, the schedule of sigma is repeated,
+        and so is the beginning by RankNet. The initial model stays unchanged.
 
         Parameters
         ----------
@@ -487,6 +489,7 @@ def of_booster(pretrained: PretrainedRanker) -> GBRanker:
         evals_result=EvalsResult(),
         sigmas=np.empty(0),
         learning_rate=np.nan,
+        data_key="",
         position_bias=None,
         position_report=None,
         colsample=np.nan,

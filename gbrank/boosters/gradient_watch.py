@@ -107,7 +107,9 @@ class GradientWatch(Tabular):
         seen: RoundGradients | None = getattr(round, "gradients", round)
         if seen is None:  # the last round of a checkpoint
             return
-        if self.rows and seen.number < self.rows[-1]["round"]:  # another training
+        last = self.rows[-1]["round"] if self.rows else -1
+        # A hook may see several data sets in one round, in cross-validation.
+        if seen.number < last or (seen is not round and seen.number == last):  # another training
             self.rows = []
             self.by_rank = []
         ranks = seen.by_rank()

@@ -133,6 +133,7 @@ def grow(
         position_report=positions,
         progress=gradients.staged.progress(history.plan, history.best_round),
         data=sizes_of(train, valid),
+        data_key=gradients.data_key,
         **chosen,
         **history.published(judges.decisive),
     )
@@ -297,7 +298,7 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     goes_on.init = fitted.init  # to whose scores the trees add
     settings = tree_settings(goes_on)
     train = with_features(goes_on, fitted.schema, table, 0)
-    goes_on.init = ranker  # whose schedule goes on
+    goes_on.init = ranker  # whose schedule begins anew, unless these are the data of its fit
     objective, multipliers = own_multipliers(get_objective(goes_on.objective))
     gradients = Gradients(goes_on, objective, train, settings.seed)
     booster = BOOSTERS[fitted.booster]
@@ -324,4 +325,5 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
 
     model = fitted.model.refit(train.X, settings.n_jobs, steps)
     of_fit = replace(fitted, best_score=np.nan, evals_result=EvalsResult())
-    return replace(of_fit, model=model, data=sizes_of(train, []))
+    data = {"data": sizes_of(train, []), "data_key": gradients.data_key}
+    return replace(of_fit, model=model, **data)

@@ -10,6 +10,7 @@ from gbrank.common.values import Mask, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.loop import documents_key
 from gbrank.objectives.objective import Objective
 
 
@@ -19,15 +20,19 @@ class Gradients:
     def __init__(
         self, ranker: BoostedRanker, objective: Objective, train: Documents, seed: int
     ) -> None:
-        init = ranker.init
+        before, start = None, ranker.init is None and train.init_score is None
+        self.data_key = documents_key(train)
+        if isinstance(ranker.init, BoostedRanker):
+            start = ranker.init._fitted.data_key != self.data_key  # which are to be learned anew
+            before = None if start else ranker.init._fitted.progress
         self.staged = StagedObjective(
             objective,
             ranker.sigma,
-            start=init is None and train.init_score is None,
+            start=start,
             rounds=ranker.n_estimators,
             curvature=ranker.curvature,
             n_jobs=ranker.n_jobs,
-            before=init._fitted.progress if isinstance(init, BoostedRanker) else None,
+            before=before,
         )
         self._bound = self.staged.bind(train)
         self._fraction, self._seed = ranker.subsample, seed

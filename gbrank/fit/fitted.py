@@ -98,3 +98,4 @@ class FittedTrees(FittedRounds):
     extra_trees: bool = saved(bool)
     progress: Progress | None = saved(lambda progress: progress and Progress(**progress))
     data: dict[str, dict[str, int]] = saved(dict)
+    data_key: str = saved(str)  # a hash of the training data

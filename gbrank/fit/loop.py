@@ -161,12 +161,15 @@ def same_data(a: Documents, b: Documents) -> bool:
     size_of_a, size_of_b = all_sum(np.array(sizes))
     if not np.array_equal(size_of_a, size_of_b):
         return False
-    sums = []
-    for part in (a, b):
-        of_query = np.column_stack([part.y, part.queries.sizes[part.queries.index]])
-        keys = split_mix(row_keys(part.X) + row_keys(of_query), 0)
-        sums.append(sum(all_gather(int(keys.sum()))) % 2**64)
-    return sums[0] == sums[1]
+    return documents_key(a) == documents_key(b)
+
+
+def documents_key(documents: Documents) -> str:
+    """Hash documents, labels and sizes of queries of all workers, in any order."""
+    queries = documents.queries
+    keys = row_keys(np.column_stack([documents.y, queries.sizes[queries.index]]))
+    total = split_mix(row_keys(documents.X) + keys, 0).sum()
+    return f"{sum(all_gather(int(total))) % 2**64:x}"
 
 
 def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:

@@ -81,3 +81,18 @@ def test_hooks() -> None:
     assert [(row["round"], row["objective"]) for row in watch.rows] == [
         (n, "ranknet") for n in range(3)
     ]
+
+
+def test_a_fit_of_one_round_begins_anew() -> None:
+    """A callback of two fits keeps the second; a hook in cross-validation keeps all data sets."""
+    X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    watch = GradientWatch()
+    ranker = GBRanker("ranknet", n_estimators=1, n_jobs=1)
+    for _ in range(2):
+        ranker.fit(X, y, qid=qid, callbacks=[watch])
+    assert len(watch.rows) == len(watch.by_rank) == 1
+    hook_watch = GradientWatch()
+    seen = of([0.0, 1.0], [1.0, -1.0], [1.0, 1.0], [2])
+    for _ in range(2):
+        hook_watch(seen)
+    assert len(hook_watch.rows) == 2

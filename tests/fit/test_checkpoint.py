@@ -269,3 +269,15 @@ def test_no_folder_before_all_arguments_are_checked(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"num_leaves|early_stopping|margin|no_such"):
             fit(make(**params), checkpoint=folder, **data)
         assert not folder.exists()
+
+
+def test_zeros_and_missing_values_of_other_bits_are_the_same_data(tmp_path: Path) -> None:
+    """Of a negative zero, and of NaN with another payload."""
+    odd, same = X.copy(), X.copy()
+    odd[::5, 0] = -0.0
+    same[::5, 0] = 0.0
+    odd[::7, 1] = np.uint64(0x7FF8000000000001).view(np.float64)
+    same[::7, 1] = np.nan
+    interrupted(make(), tmp_path, 4, odd)
+    resumed = fit(make(), same, checkpoint=tmp_path)
+    assert_same(resumed, fit(make(), same))

@@ -46,6 +46,39 @@ def test_values_by_hand(booster: str, reg_lambda: float) -> None:
 
 
 @both
+def test_steps_begin_at_the_scores_of_all(booster: str) -> None:
+    """By hand: the trees add to those of the ranker that they were boosted from."""
+    first = fit("ranknet", booster=booster)
+    ranker = fit("ranknet", booster=booster, init=first, n_estimators=1, learning_rate=0.3)
+    hook, before = lightgbm_fobj("ranknet"), first.predict(X)
+    scores = ranker.predict(X)
+    gradient, curvature = hook.at_round(0, Y[NEW], scores[NEW], None, [12] * 30)
+    values, expected = np.round(scores - before, 5), scores.copy()
+    for leaf in np.unique(values):
+        rows = values[NEW] == leaf
+        expected[values == leaf] -= 0.3 * gradient[rows].sum() / (curvature[rows].sum() + 1e-9)
+    assert_allclose(ranker.refit(**WEEK).predict(X), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("objective", ["approx:ndcg", "smooth:ndcg", "tie:ndcg"])
+@pytest.mark.parametrize("how", ["refit", "init"])
+def test_new_data_are_learned_from_the_widest_sigma(objective: str, how: str) -> None:
+    """A narrow one has no gradient where labels contradict the scores."""
+    turned = Y.max() - Y
+    ranker = fit(objective, n_estimators=60)
+    if how == "refit":
+        newer = ranker.refit(X[NEW], turned[NEW], qid=QID[NEW])
+    else:
+        newer = GBRanker(**ranker.get_params() | {"init": ranker})
+        newer.fit(X[NEW], turned[NEW], qid=QID[NEW])
+        again = fit(objective, n_estimators=60, init=ranker)
+        assert newer.sigmas_[0] == 1.0  # of RankNet
+        assert again.sigmas_[0] < 0.5 * newer.sigmas_[30]  # the same data: where it was
+    gain = newer.score(X[NEW], turned[NEW], QID[NEW]) - ranker.score(X[NEW], turned[NEW], QID[NEW])
+    assert gain > 0.05
+
+
+@both
 def test_what_changes_and_what_stays(booster: str, tmp_path: Path) -> None:
     """Better on the new queries; splits, parameters and the old ranker stay; saved as any other."""
     ranker = fit(booster=booster)
