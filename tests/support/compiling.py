@@ -56,7 +56,7 @@ def asked_for(runner: Any) -> list[Job]:
             patch.object(driver, "compiled", lambda *job: asked.append((compiled, *job))),
             patch.object(driver, "address", lambda *job: asked.append((address, *job))),
         ):
-            for found in (Runner._shares, Runner._functions):
+            for found in (Runner._gradient_shares, Runner._value_shares, Runner._functions):
                 found.func(runner)
     return asked
 
