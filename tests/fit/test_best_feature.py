@@ -80,13 +80,14 @@ def test_all_columns_are_numbers_of_the_user() -> None:
     with pytest.warns(UserWarning, match="'f6' alone, smallest first"):
         fit(np.column_stack([weak, -RELEVANCE]), n_estimators=1, num_leaves=2)
     given = {"n_estimators": 1, "num_leaves": 2, "learning_rate": 1e-9}
-    X, valid = np.column_stack([Y, 0 * Y]), [(np.column_stack([Y, 0 * Y])[~TRAIN], Y[~TRAIN])]
+    codes = np.digitize(RELEVANCE, np.quantile(RELEVANCE, [0.4, 0.7, 0.9]))
+    X = np.column_stack([codes, 0 * codes])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".* equal another row")
         GBRanker(**given, random_state=0, n_jobs=1).fit(
-            X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=valid, eval_qid=[QID[~TRAIN]],
-            categorical_feature=[0],
+            X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[~TRAIN], Y[~TRAIN])],
+            eval_qid=[QID[~TRAIN]], categorical_feature=[0],
         )  # fmt: skip
 
 

@@ -71,9 +71,8 @@ def test_another_version_is_refused(
 ) -> None:
     """Its sums may have other last bits."""
     interrupted(make(), tmp_path, 5)
-    own = package == "gbrank"
-    name, value = ("__version__", "0.0") if own else ("version", lambda package: "0.0")
-    monkeypatch.setattr(f"gbrank.fit.checkpoints.{name}", value)
+    module = "gbrank.fit.checkpoints" if package == "gbrank" else package
+    monkeypatch.setattr(f"{module}.__version__", "0.0")
     with pytest.raises(ValueError, match=f"others: the version of {package}"):
         fit(make(), checkpoint=tmp_path)
 
