@@ -23,7 +23,7 @@ __all__ = ["Predictor", "load_predictor"]
 class Predictor:
     """The scores of a ranker, for one list of documents after the other.
 
-    They are those of its `predict`, bit for bit. It keeps nothing of what it is asked, so that
+    They are those of its `predict`, bit for bit. It keeps nothing of its input, so that
     threads may share it; each call runs on one thread. Made by `load_predictor`, or by the method
     `predictor` of a fitted GBRanker.
 

@@ -205,7 +205,7 @@ def evaluate(
     if repeats:
         warn_user(
             f"{of_all(repeats, data.queries)} have the features and label of another one of their "
-            "query: a document that is there twice counts twice."
+            "query: a duplicate document counts twice."
         )
 
 

@@ -51,7 +51,7 @@ def train(
     position : path
         Where each document was shown, from 1, if labels are clicks: a file or column.
     checkpoint : path
-        Write here what the same command, if killed, goes on from.
+        Write here what the same command needs to resume if killed.
     checkpoint_rounds : int
         Rounds between two checkpoints.
     refit : bool
@@ -142,7 +142,7 @@ def tune(
 
     The first trial is GBRanker with the parameters that are given, and Optuna chooses the others.
     Ctrl-C ends the trials; the best ranker so far is saved all the same. With --storage, the same
-    command goes on where it was stopped, and several may work at once.
+    command resumes where it was stopped, and several may work at once.
 
     Parameters
     ----------

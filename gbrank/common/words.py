@@ -1,4 +1,4 @@
-"""Words of other libraries, and what stands for each here: words.json, read once.
+"""Parameter names of other libraries, and the equivalent of each: words.json, read once.
 
 "elsewhere" says what to use for keywords of RankLib, LightGBM, XGBoost and CatBoost (NAME is the
 word itself; those with () are callbacks; the first name of each library is the one that most people

@@ -59,7 +59,7 @@ def read_run(run: Any) -> Lines:
     Parameters
     ----------
     run : str, path-like, mapping, data frame or iterable
-        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name);
+        A text file in UTF-8, plain or compressed with gzip (detected by its content, not its name);
         ``{query: {document: score}}``; a data frame whose columns have the names of PyTerrier,
         ir_measures, ranx or TREC, such as query_id, doc_id and score; or records of ir_measures.
         Names of queries and documents are read as text.
@@ -74,7 +74,7 @@ def read_run(run: Any) -> Lines:
     ------
     ValueError
         If the file is not of this form: "path, line: expected ..., got ...", lines counted from
-        1; among others, if a document is there twice in a query, with two scores.
+        1; among others, a duplicate document in a query, with two scores.
 
     Examples
     --------

@@ -13,7 +13,7 @@ __all__ = ["DaskGBRanker", "SparkGBRanker", "SparkGBRankerModel"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what inherits from Spark's classes once it is asked for."""
+    """Import what inherits from Spark's classes on first use."""
     if name not in {"SparkGBRanker", "SparkGBRankerModel"}:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for package in ("pyspark", "pandas", "pyarrow"):

@@ -112,7 +112,7 @@ class SparkGBRanker(
         How many tasks train together; by default as many as the cluster runs at once.
     checkpoint : str, optional
         A folder that all machines share, as for `GBRanker.fit`: a stage that Spark repeats,
-        because a task was lost, goes on from there, and so does the same call.
+        because a task was lost, resumes from there, and so does the same call.
     checkpoint_rounds : int
         Rounds between two checkpoints.
     **params

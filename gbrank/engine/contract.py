@@ -3,7 +3,7 @@
 A *kernel* computes the loss of one query and its derivatives:
 ``kernel(query, measure, out) -> loss``. `query` is a `Query`, `measure` holds the functions of the
 program's measure, and `out` is what the kernel writes: `Derivatives` that come zeroed, or empty
-where only the loss is asked for.
+where only the loss is requested.
 
 A *measure* takes part by functions of a `Ranking`, each declared on its class where it has one:
 
@@ -237,7 +237,7 @@ class Program:
         Whether documents of equal score form blocks. If not, each stands alone, in the order of
         `order`.
     order : {"descending", "ascending", "input"}
-        How documents of equal score are sorted: by their keys, or as they come.
+        How documents of equal score are sorted: by their keys, or by row.
     seed : int
         What the kernel's random numbers depend on, besides round and query.
     other_kernel : function, optional

@@ -181,8 +181,8 @@ def verify_export(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "model.json")
     ...     export_model(ranker, file, "opensearch")
-    ...     found = verify_export(ranker, file, "opensearch", X=X)
-    >>> found.difference < 1e-6
+    ...     verification = verify_export(ranker, file, "opensearch", X=X)
+    >>> verification.difference < 1e-6
     True
     """
     ranker = opened_ranker(model)

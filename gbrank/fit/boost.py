@@ -312,7 +312,7 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     rate, start = chosen_trees(goes_on, train.queries)["learning_rate"], train.init_score
 
     def steps(leaves: Positions, values: list[Vector]) -> list[Vector]:
-        """Return the leaf values of all trees, of which each goes on from the scores so far."""
+        """Return the leaf values of all trees, each of which continues from the scores so far."""
         scores: Any = sum(map(np.take, values, leaves), start=0.0 if start is None else start)
         for number, (places, old) in enumerate(zip(leaves, values, strict=True)):
             if number % max(1, round(TOGETHER / rate)) == 0:

@@ -57,7 +57,7 @@ class Checkpoint:
         return history, state
 
     def write(self, history: History, trainer: Trainer, now: bool) -> None:
-        """Write the fit after a round, if a checkpoint is due or asked for."""
+        """Write the fit after a round, if a checkpoint is due or requested."""
         if not now and history.done % self._every:
             return
         self._file.parent.mkdir(parents=True, exist_ok=True)

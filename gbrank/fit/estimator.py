@@ -329,7 +329,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
 
 
 class _Shown:
-    """Stands for an estimator that is shown inside another one: it is asked for its text once."""
+    """Stands for an estimator that is shown inside another one: its text is requested once."""
 
     def __init__(self, estimator: BaseEstimator) -> None:
         self._text = repr(estimator)

@@ -151,7 +151,7 @@ class ExplainedRanker(BoostedRanker):
         ValueError
             If `init` gave a model that is not a GBRanker; or as `predict`.
         ImportError
-            If shap is asked for and not installed.
+            If shap is requested and not installed.
 
         References
         ----------

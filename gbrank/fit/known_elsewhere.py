@@ -32,7 +32,7 @@ CALLBACKS = {
 
 
 def instead(name: str) -> str | None:
-    """Return what stands here for a word of another library, as plain text."""
+    """Return the equivalent of a parameter name of another library, as plain text."""
     return HERE[name].replace("`", "") if name in HERE else None
 
 

@@ -30,7 +30,7 @@ FEWEST_QUERIES = 8
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """The measures of a fit, bound to each set: "train", if asked for, and "valid_0", ..."""
+    """The measures of a fit, bound to each set: "train", if requested, and "valid_0", ..."""
 
     measures: Mapping[str, Sequence[BoundMeasure]]
     place: int = 0  # of the validation set that decides
@@ -126,7 +126,7 @@ def judges_of(
     *,
     training: bool,
 ) -> Judges:
-    """Bind a ranker's measures to the training documents, if asked to, and each validation set.
+    """Bind a ranker's measures to the training documents, if requested, and each validation set.
 
     The first set that is not the training data decides.
     """
@@ -193,7 +193,7 @@ def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
 
 
 def warn_of_equal_rows(documents: Documents) -> None:
-    """Warn where many rows equal another one of their query, by a sample of the queries."""
+    """Warn if many rows are duplicates within their query, by a sample of the queries."""
     if is_part() or n_workers() > 1:
         return
     queries = documents.queries
@@ -202,6 +202,6 @@ def warn_of_equal_rows(documents: Documents) -> None:
     equal = count_repeated_rows(documents.X[places], queries.index[places]) / len(places)
     if equal >= MANY:
         warn_user(
-            f"{equal:.0%} of the rows equal another row of their query in all features: if these "
-            "are documents that are there twice, which then count twice, drop the duplicates."
+            f"{equal:.0%} of the rows are duplicates within their query, in all features. "
+            "Duplicate documents count twice: drop them."
         )

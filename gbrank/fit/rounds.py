@@ -1,4 +1,4 @@
-"""The rounds of a fit: their record, what callbacks are told, and early stopping."""
+"""The rounds of a fit: their record, what callbacks receive, and early stopping."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

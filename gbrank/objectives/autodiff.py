@@ -297,7 +297,7 @@ def autodiff_objective(
 
     Notes
     -----
-    Losses of Rax take the mask as `where`, and have to be told not to average: ``lambda scores,
+    Losses of Rax take the mask as `where`, and must be configured not to average: ``lambda scores,
     labels, mask: rax.softmax_loss(scores, labels, where=mask, reduce_fn=jax.numpy.sum)``.
 
     Examples

@@ -46,7 +46,7 @@ class ObjectiveFacts(Registered):
 
 
 def _meant(text: str) -> str | None:
-    """Return what may be meant by a word of another library, or by a measure; or None."""
+    """Return what may be meant by a parameter name of another library, or by a measure; or None."""
     known = ELSEWHERE.get(text) or ELSEWHERE.get(text.partition(":")[0])  # YetiRank:mode=NDCG
     return known or (f"'lambda:{text}'" if MEASURES.has(text) else None)
 

@@ -84,7 +84,7 @@ def test_all_columns_are_numbers_of_the_user() -> None:
     X = np.column_stack([codes, 0 * codes])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message=".* equal another row")
+        warnings.filterwarnings("ignore", message=".* are duplicates within")
         GBRanker(**given, random_state=0, n_jobs=1).fit(
             X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[~TRAIN], Y[~TRAIN])],
             eval_qid=[QID[~TRAIN]], categorical_feature=[0],

@@ -81,14 +81,14 @@ def test_many_equal_rows_are_told(kind: str) -> None:
     X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
     ranker: Any = LinearRanker(n_steps=2) if kind == "linear" else GBRanker(n_estimators=2)
     make = sp.csr_matrix if kind == "sparse" else np.array
-    for n_again, expected in ((0, []), (10, []), (100, ["33% of the rows equal another row"])):
+    for n_again, expected in ((0, []), (10, []), (100, ["33% of the rows are duplicates"])):
         rows = np.r_[: len(y), :n_again]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             ranker.fit(make(X[rows]), y[rows], qid=qid[rows])
-        said = [str(one.message) for one in caught if "equal another row" in str(one.message)]
-        assert [text[: len("33% of the rows equal another row")] for text in said] == expected
+        said = [str(one.message) for one in caught if "are duplicates" in str(one.message)]
+        assert [text[: len("33% of the rows are duplicates")] for text in said] == expected
         if n_again == 100:
             with warnings.catch_warnings():
-                warnings.filterwarnings("error", message=".*equal another row")
+                warnings.filterwarnings("error", message=".*are duplicates")
                 ranker.fit(make(X[rows]), y[rows], qid=np.r_[qid, 100 + qid[:100]])
