@@ -72,10 +72,10 @@ class GBRanker(ExplainedRanker):
         training documents; XGBoost has no such option.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
-    position_model : {"auto", "free"}
-        How the biases of `fit` with positions are learned. ``"auto"`` shrinks each as far as the
-        clicks cannot tell it from relevance; ``"free"`` trusts the features to tell them apart,
-        which helps after a poor ranking and harms after a good one (docs/howto/clicks.md).
+    position_regularization : {"auto", None}
+        Regularization of the biases that `fit` learns from positions. ``"auto"`` shrinks each as
+        far as the clicks do not separate it from relevance; with None the features alone separate
+        them, which helps after a poor ranking and harms after a good one (docs/howto/clicks.md).
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) of the objective itself,
         such as ``geometric(1.0, 0.1)``; by default the objective's own schedule.

@@ -107,7 +107,7 @@ def grow(
     history = history or History(gradients.staged.plan)
     judges = _judges(ranker, settings.learning_rate, train, valid, schema, history)
     refuse_training_data(multipliers, judges.place)
-    positions = report_of_positions(train, ranker.position_model == "free")
+    positions = report_of_positions(train, ranker.position_regularization)
     trainer = _trainer_of(ranker, settings, schema, [train, *valid], positions, state)
     with closing(trainer):
         keep = bool if checkpoint is None else partial(checkpoint.write, history, trainer)
@@ -164,7 +164,7 @@ def _trainer_of(
     train = documents[0]
     if positions is None or train.position is None:
         return trainer
-    trust = np.where(ranker.position_model == "free", 1.0, positions.identified)
+    trust = np.where(ranker.position_regularization, positions.identified, 1.0)
     return DebiasedTrainer(trainer, train.position, trust, settings.learning_rate, state)
 
 

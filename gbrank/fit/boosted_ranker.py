@@ -55,7 +55,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     colsample: float | None = Real(None, 0, 1, open_low=True)
     extra_trees: bool | None = Choice(None, [True, False, None])
     reg_lambda: float = Real(0.0, 0)
-    position_model: str = Choice("auto", ["auto", "free"])
+    position_regularization: str | None = Choice("auto", ["auto", None])
     sigma: Sigma | None = None
     curvature: str = "own"
     init: str | Any = None

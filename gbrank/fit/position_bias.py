@@ -94,7 +94,7 @@ class DebiasedTrainer:
         return dict(zip(self._slots.names, relative, strict=True))
 
 
-def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
+def report_of_positions(rows: Documents, regularization: str | None) -> PositionReport | None:
     """Return what the rows of all workers tell of positions; warn where it is too little."""
     if rows.position is None:
         return None
@@ -104,14 +104,15 @@ def report_of_positions(rows: Documents, free: bool) -> PositionReport | None:
     weights = np.ones(len(keys)) if rows.weights is None else rows.weights
     parts = all_gather((keys, rows.position, rows.y, weights))
     report = position_report(*map(np.concatenate, zip(*parts, strict=True)))
-    if not (report.connected or free or is_part()):
+    if regularization and not report.connected and not is_part():
         sizes = np.bincount(report.group)
         warn_user(
-            f"these clicks cannot tell positions from relevance: of {len(report.positions)} "
-            f"positions, at most {sizes.max()} are connected by documents that were shown at "
-            f"several ({report.shared_fraction:.1%} of documents were), and biases are shrunk to 0 "
-            "where nothing is known. Show some rankings with neighbours swapped or a part at "
-            "random, or set position_model='free', which trusts the features to tell them apart."
+            "these clicks do not identify the effect of positions: of "
+            f"{len(report.positions)} positions, at most {sizes.max()} are connected by documents "
+            f"that were shown at several ({report.shared_fraction:.1%} of documents were), and "
+            "other biases shrink to 0. Show some rankings with neighbors swapped or partly at "
+            "random, or set position_regularization=None, by which the features alone separate "
+            "positions from relevance."
         )
     return report
 

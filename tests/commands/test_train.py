@@ -26,7 +26,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
         "objective": "lambda:map", "booster": "xgboost", "n_estimators": 4, "learning_rate": 0.2,
         "num_leaves": 7, "max_depth": 3, "min_child_samples": 2, "subsample": 0.5,
         "subsample_by": "query", "colsample": 0.75, "reg_lambda": 1.0, "sigma": "geometric(1, 0.1)",
-        "curvature": "unit", "init": "regression", "position_model": "free",
+        "curvature": "unit", "init": "regression", "position_regularization": "auto",
         "early_stopping_rounds": 9, "validation_fraction": 0.4, "baseline": 1, "random_state": 7,
         "n_jobs": 1,
     }  # fmt: skip

@@ -136,11 +136,15 @@ def test_kinds_of_data(booster: str, kind: str, tmp_path: Path) -> None:
 def test_position_bias(booster: str, round: int, tmp_path: Path) -> None:
     """It goes on from what it was; other positions are another fit."""
     position = np.arange(len(Y)) % 12 + 1
-    interrupted(make(booster, position_model="free"), tmp_path, round, position=position)
+    interrupted(make(booster, position_regularization=None), tmp_path, round, position=position)
     with pytest.raises(ValueError, match="these were others: position"):
-        fit(make(booster, position_model="free"), checkpoint=tmp_path, position=position[::-1])
-    again = fit(make(booster, position_model="free"), checkpoint=tmp_path, position=position)
-    whole = fit(make(booster, position_model="free"), position=position)
+        fit(
+            make(booster, position_regularization=None),
+            checkpoint=tmp_path,
+            position=position[::-1],
+        )
+    again = fit(make(booster, position_regularization=None), checkpoint=tmp_path, position=position)
+    whole = fit(make(booster, position_regularization=None), position=position)
     assert_same(again, whole)
     assert again.position_bias_ == whole.position_bias_
     assert again.position_bias_[12] != 0

@@ -83,11 +83,11 @@ def test_objectives_learn_biases(name: str) -> None:
 
 
 @boosters
-@pytest.mark.parametrize("model", ["auto", "free"])
+@pytest.mark.parametrize("regularization", ["auto", None])
 @pytest.mark.parametrize("objective", ["lambdarank", "lambda(normalize=lightgbm,ties=order)"])
-def test_steps(objective: str, model: str, booster: str) -> None:
+def test_steps(objective: str, regularization: str | None, booster: str) -> None:
     """Two rounds by hand: −η (Σg + λb)/(Σh + λ) at the biased scores, with mean curvature 1."""
-    options = {"booster": booster, "position_model": model}
+    options = {"booster": booster, "position_regularization": regularization}
     rankers = [fit(make(objective, n_estimators=rounds, **options)) for rounds in (1, 2)]
     told = np.array(rankers[0].position_report_.identified)
     assert (told > 0.5).all()
@@ -99,7 +99,7 @@ def test_steps(objective: str, model: str, booster: str) -> None:
         gradient, curvature = bound.gradients(scores + bias[position])
         slope = np.bincount(position, gradient / curvature.mean())
         weight = np.bincount(position, curvature / curvature.mean())
-        own = 20 + (weight * (1 - told) / told if model == "auto" else 0)
+        own = 20 + (weight * (1 - told) / told if regularization else 0)
         bias = bias - 0.1 * (slope + own * bias) / (weight + own)
         assert_allclose(list(ranker.position_bias_.values()), bias - bias[0], rtol=1e-6)
         scores = ranker.predict(SHOWN)
