@@ -7,7 +7,7 @@ Python; what follows is not.
 
 Why. numba counts references to an array whenever a structure that holds it is copied, and it checks
 every slice. Without this file, by plain numba, gradients of lists of 12 documents take 2 to 3.7
-times as long, and those of 1,000 documents 18 to 25 times. So five functions write machine code
+times as long, and those of 1,000 documents 18 to 25 times. So seven functions write machine code
 (LLVM's) in place of Python. They promise:
 
 `borrow(structure)`
@@ -23,21 +23,28 @@ times as long, and those of 1,000 documents 18 to 25 times. So five functions wr
     The structure `cls` in the first rows of a matrix, in the order of its fields, or one of numbers
     in the first entries of a vector. To a kernel, the memory of all measures is of one type, so
     that it need not be compiled for each.
+`stack_matrix(rows, columns)`
+    An uninitialised matrix of constant shape on the stack, so that compiled functions need not
+    allocate memory. It lives until the function returns into which it is compiled.
+`bits_of(vector, dtype)`
+    ``vector.view(dtype)`` for integers of 64 bits, which compiles much faster.
 `caller_of(signatures)`
     A compiled function that makes callable functions of addresses. A measure's functions are called
     so; a wrong signature is not noticed.
 
-Around compiling stands `names_copied_once()`. numba copies a function that it inlines block by
-block, each with all names of the function (its issue 8989), which was a quarter of what compiling
-took.
+Around compiling stands `quick_compiling()`. numba copies a function that it inlines twice, block by
+block, each with all names of the function (its issue 8989), and lists all of its flags whenever it
+looks some up: that was a third of what compiling took. The option `_nrt` of `numba.jit`, False for
+functions that allocate nothing, leaves out the counting of references, which takes a fifth.
 
 What may change with a release of numba: that `types.BaseTuple.from_types` is the type of a named
 tuple; the fields of an array in memory (`data`, `shape`, `strides`, `itemsize`, `nitems`,
 `meminfo`, `parent`: numba/core/datamodel/models.py, `ArrayModel`); those of a function (`c_addr`,
 `py_addr`, `jit_addr`: numba/experimental/function_type.py); the interface of
-`numba.extending.intrinsic`; and that `InlineWorker.inline_ir` copies blocks by `copy.deepcopy`.
+`numba.extending.intrinsic`; that `InlineWorker.inline_ir` copies blocks by `copy.deepcopy`; that
+the hash of a `TargetConfig` depends on the names of its options alone; and the option `_nrt`.
 
-When it breaks: tests/properties/test_canaries.py runs all five in one function, and CI runs it
+When it breaks: tests/properties/test_canaries.py runs all seven in one function, and CI runs it
 before all else. Compare `_vector_in` with numba's own `basic_indexing` (numba/np/arrayobj.py), and
 `caller_of` with `lower_constant_function_type`; numba/tests/test_extending.py shows how an
 intrinsic is written. `NUMBA_BOUNDSCHECK=1` checks indices of arrays, those cut here included, at
@@ -56,11 +63,15 @@ from numba import types
 from numba.core import cgutils, inline_closurecall
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
+from numba.core.targetconfig import TargetConfig
 from numba.extending import intrinsic
 
 from gbrank.common.values import Positions, Vector
 
 T = TypeVar("T")
+
+# Bytes, in which the processor fetches memory.
+CACHE_LINE = 64
 
 REAL, INTEGER = types.float64, types.int64
 VECTOR, MATRIX, POSITIONS = types.float64[::1], types.float64[:, ::1], types.int64[::1]
@@ -181,6 +192,45 @@ def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
     return array(array, begin, end), generate
 
 
+@cast(Any, intrinsic(prefer_literal=True))
+def stack_matrix(typing: Any, rows: Any, columns: Any) -> Any:
+    """Return a matrix of constant shape that lives until the compiled function returns."""
+    shape = (rows.literal_value, columns.literal_value)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        size = shape[0] * shape[1]
+        item = context.get_abi_sizeof(context.get_data_type(REAL))
+        data = cgutils.alloca_once(builder, context.get_data_type(REAL), size)
+        data.align = CACHE_LINE
+        matrix = context.make_array(MATRIX)(context, builder)
+        matrix.data = data
+        for name, values in {"shape": shape, "strides": (shape[1] * item, item)}.items():
+            setattr(
+                matrix,
+                name,
+                cgutils.pack_array(builder, [cgutils.intp_t(value) for value in values]),
+            )
+        matrix.itemsize, matrix.nitems = cgutils.intp_t(item), cgutils.intp_t(size)
+        matrix.meminfo, matrix.parent = matrix.meminfo.type(None), matrix.parent.type(None)
+        return matrix._getvalue()
+
+    return MATRIX(rows, columns), generate
+
+
+@cast(Any, intrinsic)
+def bits_of(typing: Any, vector: Any, dtype: Any) -> Any:
+    """Return ``vector.view(dtype)`` of a vector of doubles, for an integer type of 64 bits."""
+    kind = dtype.dtype[::1]
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = context.make_helper(builder, vector, arguments[0])
+        (size,) = cgutils.unpack_tuple(builder, start.shape)
+        bits = _vector_in(start, context, builder, kind, start.data, size)
+        return impl_ret_borrowed(context, builder, kind, bits)
+
+    return kind(vector, dtype), generate
+
+
 @cast(Any, intrinsic)
 def head_of(typing: Any, structure: Any, n: Any) -> Any:
     """Return a structure with the first n entries of each of its vectors, unchecked."""
@@ -258,18 +308,60 @@ def caller_of(signatures: Any) -> Callable[..., Any]:
 
 
 @contextmanager
-def names_copied_once() -> Iterator[None]:
-    """Let numba copy the names of a function that it inlines once, and not with each block."""
-    memo: dict[int, Any] = {}
-
-    def deepcopy(block: Any) -> Any:
-        if id(block.scope) not in memo or id(block) in memo:  # of another function, or copied anew
-            memo.clear()
-        return copy.deepcopy(block, memo)
-
+def quick_compiling() -> Iterator[None]:
+    """Let numba copy what it inlines once, names included, and look up its flags quickly."""
     with global_compiler_lock:  # other threads compile before or after
-        inline_closurecall.copy = cast(Any, SimpleNamespace(**vars(copy) | {"deepcopy": deepcopy}))
+        inline_closurecall.copy = cast(Any, SimpleNamespace(**vars(copy) | {"deepcopy": _copier()}))
+        _compare_flags_by(_hash_of_flags, _same_flags)
         try:
             yield
         finally:
             inline_closurecall.copy = copy
+            _compare_flags_by(_numbas_hash, _numbas_equality)
+
+
+def _copier() -> Callable[[Any], Any]:
+    """Return what copies a function's blocks with one memo, and no block of a copy again."""
+    memo: dict[int, Any] = {}
+    copied_scope: Any = None
+
+    def deepcopy(block: Any) -> Any:
+        nonlocal copied_scope
+        if block.scope is copied_scope:  # the second copy, which numba returns and does not use
+            return block
+        if id(block.scope) not in memo or id(block) in memo:  # of another function, or copied anew
+            memo.clear()
+        copied = copy.deepcopy(block, memo)
+        copied_scope = copied.scope
+        return copied
+
+    return deepcopy
+
+
+# numba looks up flags 10,000 times a kernel, and each time lists all their options.
+_numbas_hash, _numbas_equality = TargetConfig.__hash__, TargetConfig.__eq__
+
+
+def _compare_flags_by(hash_of: Callable[..., int], equality: Callable[..., bool]) -> None:
+    TargetConfig.__hash__ = hash_of  # type: ignore[method-assign]
+    TargetConfig.__eq__ = equality  # type: ignore[method-assign]
+
+
+@cache
+def _hash_of_kind(kind: type[TargetConfig]) -> int:
+    return _numbas_hash(kind())
+
+
+def _hash_of_flags(flags: TargetConfig) -> int:
+    """Return numba's own hash, which depends on the names of the options alone."""
+    return _hash_of_kind(type(flags))
+
+
+def _same_flags(flags: TargetConfig, other: Any) -> bool:
+    """Compare the options that are set."""
+    if flags is other:
+        return True
+    if type(flags) is not type(other):
+        return _numbas_equality(flags, other)
+    names = flags._values.keys() | other._values.keys()
+    return all(getattr(flags, name) == getattr(other, name) for name in names)

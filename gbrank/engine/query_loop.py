@@ -269,4 +269,5 @@ def loop_of(function: Function) -> Function:
         name,
     )
     copy.__qualname__ = name
+    vars(copy).update(vars(function))
     return copy

@@ -4,12 +4,14 @@ import numpy as np
 
 from gbrank.common.values import Positions, Vector
 from gbrank.engine.compiling import inline, standalone
+from gbrank.engine.numba_internals import bits_of, stack_matrix
 
 # From this many documents on, a radix sort is faster than to count what is before: measured.
 LONG = 120
 # How many moves by insertion, per document, cost as much as sorting anew.
 MOVES = 6
 DIGITS, BITS = 8, 8
+VALUES = 1 << BITS  # of a digit
 SIGN = np.uint64(1 << 63)
 
 
@@ -89,30 +91,31 @@ def _sort_by_digits(
     s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions, first: int
 ) -> None:
     """Sort scores by half of their digits, from `first` on, the least significant first."""
-    keys, spare_keys = s.view(np.uint64), spare.view(np.uint64)
+    keys = bits_of(s, np.uint64)
+    spare_keys = bits_of(spare, np.uint64)
     for i in range(keys.size):
         keys[i] = _turned(np.uint64(0) if keys[i] == SIGN else keys[i])  # −0 is 0
-    mask = np.uint64((1 << BITS) - 1)
-    starts = np.zeros((DIGITS // 2, 1 << BITS), np.int64)
-    for i in range(keys.size):
-        for d in range(DIGITS // 2):
-            starts[d, np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)] += 1
+    mask = np.uint64(VALUES - 1)
+    starts = bits_of(stack_matrix(1, VALUES)[0], np.int64)
     for d in range(DIGITS // 2):
+        for value in range(VALUES):
+            starts[value] = 0
+        for i in range(keys.size):
+            starts[np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)] += 1
         total = 0
-        for b in range(starts.shape[1]):
-            count = starts[d, b]
-            starts[d, b] = total
+        for value in range(VALUES):
+            count = starts[value]
+            starts[value] = total
             total += count
-    for d in range(DIGITS // 2):
         for i in range(keys.size):
             digit = np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)
-            place = starts[d, digit]
-            starts[d, digit] += 1
+            place = starts[digit]
+            starts[digit] += 1
             spare_keys[place] = keys[i]
             spare_ranking[place] = ranking[i]
         # Half of the digits is an even number: the sorted keys end in the array they came in.
         keys, spare_keys = spare_keys, keys
         ranking, spare_ranking = spare_ranking, ranking
-    bits = s.view(np.uint64)
+    bits = bits_of(s, np.uint64)
     for i in range(bits.size):
         bits[i] = _turned(bits[i])

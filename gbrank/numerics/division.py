@@ -6,12 +6,12 @@ log2(m) levels of m documents each, fewer if x takes few values. `members` holds
 part's documents, best score first, and `ordered` all x, ascending; parts are ranges of both.
 """
 
-import numpy as np
-
 from gbrank.common.values import Positions, Vector
 from gbrank.engine.compiling import inline
-from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import rank
+
+# More parts never contain one another: a first half's first half has at most half of the documents.
+DEEPEST = 128
 
 
 @inline
@@ -46,31 +46,14 @@ def partition(members: Positions, x: Vector, cut: float, spare: Positions) -> in
 
 
 @inline
-def parts_of(ordered: Vector, small: int) -> list[tuple[int, int, int]]:
-    """Return begin, middle and end of all parts, in an order in which they can be divided.
-
-    Parts of up to `small` documents are not divided again.
-    """
-    parts = []
-    waiting = [(0, ordered.size)]
-    while len(waiting) > 0:
-        begin, end = waiting.pop()
-        if ordered[begin] == ordered[end - 1]:
-            continue
-        middle = begin + middle_split(slice_of(ordered, begin, end))
-        parts.append((begin, middle, end))
-        if end - begin > small:
-            smaller_first = middle - begin < end - middle  # popped first, so that few wait
-            waiting.append((middle, end) if smaller_first else (begin, middle))
-            waiting.append((begin, middle) if smaller_first else (middle, end))
-    return parts
-
-
-@inline
 def middle_split(ordered: Vector) -> int:
     """Return where a new value begins, as near to the middle as possible."""
     half = ordered.size // 2
-    before = np.searchsorted(ordered, ordered[half])
-    after = np.searchsorted(ordered, ordered[half], side="right")
+    before = half
+    while before > 0 and ordered[before - 1] == ordered[half]:
+        before -= 1
+    after = half + 1
+    while after < ordered.size and ordered[after] == ordered[half]:
+        after += 1
     nearer = half - before <= after - half or after == ordered.size
     return before if nearer and before > 0 else after

@@ -12,11 +12,15 @@ import numpy as np
 
 from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
+from gbrank.engine.numba_internals import stack_matrix, unpack
 from gbrank.numerics.sweeps import TERMS, fill_powers
 
 # Boxes farther apart are ignored: exp(−7²) is lost in rounding beside a 1.
 REACH = 7
 BOXES = 2 * REACH + 1
+# How many sums are taken at once, at most.
+STREAMS = 4
+MOMENTS = BOXES * STREAMS
 # Two boxes of up to this many pairs are summed faster pair by pair: measured.
 FEW = 32
 
@@ -63,13 +67,11 @@ def lay_out(s: Vector, width: float, places: Vector) -> None:
 
 
 class Boxes(NamedTuple):
-    """The boxes in reach: their numbers, where their documents begin and end, Σ w b^q, powers."""
+    """The boxes in reach: their numbers, and where their documents begin and end."""
 
     numbers: Vector
     begins: Positions
     ends: Positions
-    moments: Vector
-    powers: Vector
 
 
 @standalone
@@ -80,15 +82,17 @@ def sum_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
     """
     table = GAUSSIAN_SLOPE if slope else GAUSSIAN
     streams = weights.shape[0]
-    boxes = Boxes(
-        np.full(BOXES, -np.inf),
-        np.zeros(BOXES, np.int64),
-        np.zeros(BOXES, np.int64),
-        np.zeros((BOXES, streams, TERMS)),
-        np.empty(TERMS),
-    )
-    local = np.empty((streams, TERMS))
-    out[:, : places.size] = 0.0
+    boxes = unpack(stack_matrix(3, BOXES), Boxes)
+    for slot in range(BOXES):
+        boxes.numbers[slot] = -np.inf
+        boxes.begins[slot] = 0
+        boxes.ends[slot] = 0
+    moments = stack_matrix(MOMENTS, TERMS)
+    local = stack_matrix(STREAMS, TERMS)
+    powers = stack_matrix(1, TERMS)[0]
+    for c in range(streams):
+        for i in range(places.size):
+            out[c, i] = 0.0
     coming = 0
     start = 0
     while start < places.size:
@@ -97,55 +101,63 @@ def sum_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
         while stop < places.size and places[stop] < box + 1:
             stop += 1
         while coming < places.size and places[coming] < box + REACH + 1:
-            coming = _enter(coming, places, weights, boxes)
-        local[:] = 0.0
-        for place in range(np.uintp(BOXES)):
-            distance = boxes.numbers[place] - box
+            coming = _enter(coming, places, weights, boxes, moments, powers)
+        for c in range(streams):
+            for n in range(TERMS):
+                local[c, n] = 0.0
+        for slot in range(np.uintp(BOXES)):
+            distance = boxes.numbers[slot] - box
             if not abs(distance) <= REACH:
                 continue
-            if (boxes.ends[place] - boxes.begins[place]) * (stop - start) > FEW:
-                _add_moments(boxes.moments[place], table[np.int64(distance) + REACH], local)
+            begin = boxes.begins[slot]
+            end = boxes.ends[slot]
+            if (end - begin) * (stop - start) > FEW:
+                for c in range(np.uintp(streams)):
+                    seen = table[np.int64(distance) + REACH]
+                    _add_moments(moments[slot * np.uintp(STREAMS) + c], seen, local[c])
             else:
-                begin, end = boxes.begins[place], boxes.ends[place]
                 _add_pairs(slope, start, stop, begin, end, places, weights, out)
         for i in range(start, stop):
-            fill_powers(2.0 * (places[i] - box) - 1.0, boxes.powers)
+            fill_powers(2.0 * (places[i] - box) - 1.0, powers)
             for c in range(np.uintp(streams)):
                 total = 0.0
                 for n in range(np.uintp(TERMS)):
-                    total += local[c, n] * boxes.powers[n]
+                    total += local[c, n] * powers[n]
                 out[c, i] += total
         start = stop
 
 
 @inline
-def _enter(coming: int, places: Vector, weights: Matrix, boxes: Boxes) -> int:
-    """Take the box that begins at a document in reach; return where the next one begins."""
+def _enter(
+    coming: int, places: Vector, weights: Matrix, boxes: Boxes, moments: Matrix, powers: Vector
+) -> int:
+    """Sum Σ w b^q over the box that begins at a document; return where the next one begins."""
     number = np.floor(places[coming])
     slot = np.int64(number % BOXES)
     boxes.numbers[slot] = number
     boxes.begins[slot] = coming
-    moments, powers = boxes.moments[slot], boxes.powers
-    moments[:] = 0.0
+    first = np.uintp(slot * STREAMS)
+    for c in range(weights.shape[0]):
+        for n in range(TERMS):
+            moments[first + np.uintp(c), n] = 0.0
     while coming < places.size and places[coming] < number + 1:
         fill_powers(2.0 * (places[coming] - number) - 1.0, powers)
         for c in range(np.uintp(weights.shape[0])):
             weight = weights[c, coming]
             for n in range(np.uintp(TERMS)):
-                moments[c, n] += weight * powers[n]
+                moments[first + c, n] += weight * powers[n]
         coming += 1
     boxes.ends[slot] = coming
     return coming
 
 
 @inline
-def _add_moments(moments: Matrix, seen: Matrix, local: Matrix) -> None:
+def _add_moments(moments: Vector, seen: Matrix, local: Vector) -> None:
     """Add a box's moments to the coefficients of the polynomial at the targets."""
-    for c in range(np.uintp(moments.shape[0])):
-        for q in range(np.uintp(TERMS)):
-            moment = moments[c, q]
-            for n in range(np.uintp(TERMS)):
-                local[c, n] += moment * seen[q, n]
+    for q in range(np.uintp(TERMS)):
+        moment = moments[q]
+        for n in range(np.uintp(TERMS)):
+            local[n] += moment * seen[q, n]
 
 
 @inline

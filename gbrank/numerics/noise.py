@@ -15,7 +15,7 @@ from gbrank.common.values import Positions, Vector
 from gbrank.data import sampling
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Query
-from gbrank.engine.numba_internals import head_of, slice_of
+from gbrank.engine.numba_internals import bits_of, head_of, slice_of
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
 
 # Of the bits of a double: those of its fraction, and those of the number 1.
@@ -45,7 +45,7 @@ def take_logarithms(x: Vector) -> None:
 
     Of u = 2^e (1 + f), f in [0, 1[: log u = e log 2 + 2 artanh(f / (2 + f)), by its series.
     """
-    bits = x.view(np.int64)
+    bits = bits_of(x, np.int64)
     for i in range(np.uintp(0), np.uintp(x.size)):
         power = np.float64((bits[i] >> np.int64(52)) - np.int64(1023))
         bits[i] = (bits[i] & FRACTION) | ONE

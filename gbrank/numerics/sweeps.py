@@ -19,8 +19,8 @@ from numpy.polynomial import Polynomial
 from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.numba_internals import borrow, n_vectors, slice_of, unpack
-from gbrank.numerics.division import order_by, partition, parts_of
+from gbrank.engine.numba_internals import bits_of, n_vectors, slice_of, stack_matrix, unpack
+from gbrank.numerics.division import DEEPEST, middle_split, order_by, partition
 from gbrank.numerics.logistic import logistic_pairs, scale_of_row
 
 TERMS = 16
@@ -28,6 +28,9 @@ TERMS = 16
 FARTHEST = 1.0
 # Parts of a list with fewer documents are summed pair by pair.
 SMALL = 256
+# How many sums over each half of a part there are at most, and over both halves.
+STREAMS = 4
+SUMS = 2 * STREAMS
 
 
 def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
@@ -75,7 +78,8 @@ def add_sums(
     sums = np.empty((1, TERMS))
     powers = np.empty(TERMS)
     for above in range(2):
-        sums[:] = 0.0
+        for n in range(TERMS):
+            sums[0, n] = 0.0
         head, step = (0, 1) if above else (m - 1, -1)
         anchor = s[head]
         while 0 <= head < m:
@@ -148,8 +152,7 @@ def sweep_pairs(
     in the right order (0 and 2) and in the wrong order (1 and 3).
     """
     m = s.size
-    pairs = borrow(Pairs(s, sigma, first, x, weights, delta, terms, out))
-    work = borrow(work)
+    pairs = Pairs(s, sigma, first, x, weights, delta, terms, out)
     members, spare = slice_of(work.members, 0, m), slice_of(work.spare, 0, m)
     ordered, factors = slice_of(work.ordered, 0, m), slice_of(work.factors, 0, m)
     order_by(slice_of(x, 0, m), ordered, members, factors, spare)
@@ -157,16 +160,28 @@ def sweep_pairs(
         anchor = work.anchors[p - 1] if p > 0 else s[0]
         work.anchors[p] = s[p] if (anchor - s[p]) / sigma > FARTHEST else anchor
         factors[p] = np.exp((s[p] - work.anchors[p]) / sigma)
-    for begin, middle, end in parts_of(ordered, SMALL):
+    begin = 0
+    ends = bits_of(stack_matrix(1, DEEPEST)[0], np.int64)  # of the part at `begin`, the last one
+    ends[0] = m
+    depth = 0
+    while depth >= 0:
+        end = ends[depth]
         documents = slice_of(members, begin, end)
-        if end - begin <= SMALL:
-            _add_small(documents, pairs)
+        alike = ordered[begin] == ordered[end - 1]
+        if alike or end - begin <= SMALL:
+            if not alike:
+                _add_small(documents, pairs)
+            begin = end
+            depth -= 1
             continue
+        middle = begin + middle_split(slice_of(ordered, begin, end))
         cut = ordered[middle]
         centre = 0.5 * ordered[middle - 1] + 0.5 * cut
         for above in range(2):
             _sweep(Side(above > 0, cut, centre), documents, pairs, work)
         partition(documents, x, cut, spare)
+        depth += 1
+        ends[depth] = middle
 
 
 class SmallPart(NamedTuple):
@@ -197,8 +212,7 @@ SMALL_ROWS = n_vectors(SmallPart)
 def _add_small(members: Positions, pairs: Pairs) -> None:
     """Add the pairs of a few documents, pair by pair."""
     size = members.size
-    rows = np.empty((SMALL_ROWS, SMALL))
-    small = borrow(unpack(rows, SmallPart))
+    small = unpack(stack_matrix(SMALL_ROWS, SMALL), SmallPart)
     for t in range(size):
         p = members[t]
         small.scores[t] = pairs.s[p]
@@ -216,7 +230,6 @@ def _add_small(members: Positions, pairs: Pairs) -> None:
     for t in range(size):
         pairs.out.gradient[members[t]] += small.gradients[t]
         pairs.out.curvature[members[t]] += small.curvatures[t]
-    rows[0, 0] = 0.0  # what is borrowed from lives until here
 
 
 @inline
@@ -302,9 +315,12 @@ class Passed(NamedTuple):
 def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> None:
     """Add to each document its pairs on one side; those in a tied block are with those below."""
     size, above, first = members.size, side.above, pairs.first
-    streams = 4 if pairs.weights.separable else 2
-    sums, rows = np.zeros((2 * streams, TERMS)), np.zeros((3, TERMS))
-    passed = borrow(Passed(sums, rows[0], rows[1], rows[2]))
+    sums = stack_matrix(SUMS, TERMS)
+    for row in range(SUMS):
+        for n in range(TERMS):
+            sums[row, n] = 0.0
+    rows = stack_matrix(3, TERMS)
+    passed = Passed(sums, rows[0], rows[1], rows[2])
     anchor = work.anchors[_member(0, above, members)]
     start = 0
     while start < size:
@@ -328,7 +344,6 @@ def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> Non
         for t in range(start, end):
             _pass(_member(t, above, members), side, pairs, passed)
         start = end
-    sums[0, 0] = rows[0, 0] = 0.0  # what is borrowed from lives until here
 
 
 @inline

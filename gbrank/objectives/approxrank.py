@@ -13,7 +13,7 @@ import numpy as np
 from gbrank.common.fields import Boolean, Choice, Real
 from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import Function, inline
+from gbrank.engine.compiling import Function, count_references, inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import (
@@ -113,6 +113,7 @@ def _sum_pairs(
     return loss
 
 
+@count_references
 def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return what `approximate_measure` returns, by sweeps."""
     parameters: ApproxParameters = query.parameters

@@ -159,7 +159,9 @@ def place_documents(grouped: bool, labels: Vector, position: Positions) -> None:
         return
     groups = GROUPS if m >= LONG else FEW_GROUPS
     end = m
-    label = labels.min()
+    label = np.inf
+    for i in range(m):
+        label = min(label, labels[i])
     for group in range(groups):
         next_label = np.inf
         for i in range(m - 1, -1, -1):

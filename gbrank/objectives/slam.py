@@ -8,6 +8,7 @@ import numpy as np
 from gbrank.common.fields import Boolean, Choice, Real
 from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.queries import Queries
+from gbrank.engine.compiling import count_references
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.per_query import grades
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
@@ -16,6 +17,7 @@ from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
 
+@count_references
 def slam_smooth(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being the gains."""
     margin: float = query.parameters

@@ -135,19 +135,19 @@ def test_ctrl_c_in_compiled_code_is_not_lost() -> None:
     """It waits for the loop to end, since numba drops exceptions while it passes arguments."""
     bound = RankNet().bind([1, 0], Queries.from_sizes([2]))
     expected = bound.gradients([0.0, 1.0])
-    shares, ends = bound.runner._shares, []
+    shares, ends = bound.runner._gradient_shares, []
 
     def interrupted(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         ends.append(shares[0].loop(*arguments))
         return ends[-1]
 
-    vars(bound.runner)["_shares"] = [shares[0]._replace(loop=interrupted)]
+    vars(bound.runner)["_gradient_shares"] = [shares[0]._replace(loop=interrupted)]
     with pytest.raises(KeyboardInterrupt):
         bound.gradients([0.0, 1.0])
     assert ends == [-1]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    vars(bound.runner)["_shares"] = shares
+    vars(bound.runner)["_gradient_shares"] = shares
     assert_array_equal(bound.gradients([0.0, 1.0]), expected)
 
 

@@ -5,6 +5,7 @@ Everything compiled stands on `engine/numba_internals.py`, and every schedule on
 """
 
 import copy
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -14,6 +15,8 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from numba.core import inline_closurecall, ir
+from numba.core.compiler import Flags
+from numba.core.targetconfig import TargetConfig
 from numpy.testing import assert_array_equal
 
 from gbrank import lightgbm_fobj, make_cubic, xgboost_obj
@@ -21,12 +24,14 @@ from gbrank.boosters.lightgbm.trainer import merge
 from gbrank.common.values import Positions, Vector
 from gbrank.engine.numba_internals import (
     VECTOR,
+    bits_of,
     borrow,
     caller_of,
     carve,
     head_of,
-    names_copied_once,
+    quick_compiling,
     slice_of,
+    stack_matrix,
     type_of,
     unpack,
 )
@@ -60,6 +65,8 @@ class Addresses(NamedTuple):
     twice: Any
 
 
+njit: Any = numba.njit  # whose option `_nrt` has no type
+SIDE, SIGN = 5, np.int64(-(2**63))
 functions_at: Any = caller_of(Addresses(numba.float64(numba.float64)))
 
 
@@ -72,11 +79,16 @@ def walk(outer: Outer, packed: Any, memory: Any, addresses: Addresses) -> float:
     rows = unpack(memory, Inner)
     rows.numbers[0], rows.places[2] = 7.0, 3
     numbers = unpack(packed, Numbers)
+    local = stack_matrix(3, SIDE)
+    local[2, SIDE - 1] = -0.0
+    bits = bits_of(local[2], np.int64)
+    bits[0] = bits[SIDE - 1] ^ SIGN
+    head.first[1] += local[2, 0]  # 0.0, unless a bit is wrong
     return functions_at(addresses).twice(numbers.one) + numbers.two
 
 
 def test_structures_in_compiled_code() -> None:
-    """Borrowed, cut, unpacked and called by address: what is written arrives in the arrays."""
+    """Borrowed, cut, unpacked, on the stack and called by address: what is written arrives."""
     outer = carve(Outer, 4, {})
     for array in (outer.first, *outer.inner):
         array[:] = 0
@@ -84,7 +96,8 @@ def test_structures_in_compiled_code() -> None:
     packed, memory, addresses = np.array([4.0, 0.5]), np.zeros((2, 3)), Addresses(twice.address)
     given = (outer, packed, memory, addresses)
     assert type_of(outer).types[0] == VECTOR
-    compiled: Any = numba.njit(tuple(map(type_of, given)), error_model="numpy")(walk)
+    signature = tuple(map(type_of, given))
+    compiled: Any = njit(signature, error_model="numpy", _nrt=False)(walk)
     assert compiled(*given) == 8.5
     assert_array_equal(outer.first, [0, 5, 5, 0])
     assert_array_equal(outer.inner.places, [0, 2, 0, 0])
@@ -92,15 +105,49 @@ def test_structures_in_compiled_code() -> None:
     assert memory[0].view(np.int64)[2] == 3
 
 
-def test_names_of_inlined_functions_are_copied_once() -> None:
-    """By one memo for all blocks; numba copies each block by itself."""
+def copied_blocks(compiling: Any) -> list[Any]:
+    """Return blocks and memos of the copies that numba makes where it inlines a function twice."""
     inlined: Any = numba.njit(inline="always")(lambda x: x if x > 0 else -x)
-    with patch.object(copy, "deepcopy", wraps=copy.deepcopy) as deepcopy, names_copied_once():
+    with patch.object(copy, "deepcopy", wraps=copy.deepcopy) as deepcopy, compiling:
         compiled: Any = numba.njit("float64(float64)")(lambda x: inlined(x) + inlined(2 * x))
-    copied = [call.args for call in deepcopy.call_args_list if isinstance(call.args[0], ir.Block)]
-    assert len({id(memo) for _, memo in copied}) == 1
-    assert inline_closurecall.copy is copy
     assert compiled(-2.0) == 6.0
+    return [call.args for call in deepcopy.call_args_list if isinstance(call.args[0], ir.Block)]
+
+
+def test_inlined_functions_are_copied_once() -> None:
+    """By one memo for all blocks, and once; numba copies each block by itself, and twice."""
+    copied = copied_blocks(quick_compiling())
+    assert len({id(memo) for _, memo in copied}) == 1
+    assert 2 * len(copied) == len(copied_blocks(nullcontext()))
+    assert inline_closurecall.copy is copy
+
+
+def test_flags_are_compared_as_numba_does() -> None:
+    """By the same hash, and equal if all options are, whether they are set or not."""
+    plain: Any = Flags()
+    default: Any = Flags()
+    other: Any = Flags()
+    default.nrt = False
+    other.nrt = True
+    numbas_hash = TargetConfig.__hash__
+    assert hash(plain) == hash(other)
+    with quick_compiling():
+        assert TargetConfig.__hash__ is not numbas_hash
+        assert hash(plain) == numbas_hash(plain)
+        assert plain == default
+        assert plain != other
+        assert default != other
+        assert plain != 1
+    assert TargetConfig.__hash__ is numbas_hash
+
+
+def test_references_are_not_counted() -> None:
+    """With numba's option `_nrt`: no function of its run-time is called."""
+    code = []
+    for counted in (True, False):
+        function: Any = njit("float64[::1](float64[::1])", _nrt=counted)(lambda x: x)
+        code.append("".join(function.inspect_llvm().values()))
+    assert ["NRT_incref" in text for text in code] == [True, False]
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
