@@ -159,9 +159,9 @@ def tune(
     later : bool
         Judge on queries that come later in the files.
     valid : path
-        Judge on these queries, in place of folds.
+        Validate on these queries, in place of folds.
     storage : path
-        Optuna's journal of the trials: go on from what is there.
+        Optuna's journal of the trials; an existing one is resumed.
     quiet : bool
         Print nothing of the trials.
     reader : Reader
