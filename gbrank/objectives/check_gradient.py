@@ -17,6 +17,10 @@ from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import check_sigma
 
 STEP = 1e-5  # of central differences, where scores are apart by 1/200 or more
+TOLERANCE = 5e-3
+RANDOM_STEP = 0.1  # of differences of random losses, in widths
+MOST_STANDARD_ERRORS = 5.0
+LONGEST_STEP = 100.0  # in widths
 SMALL = 0.1  # errors are relative to a gradient, or to this share of the largest one
 SIZES = (1, 2, 3, 5, 8, 13, 21)
 EXTREME = (1e100, 1e-300)
@@ -31,6 +35,7 @@ class CheckedGradient(NamedTuple):
     error: float
     tolerance: float
     query: int  # the number of that with the largest error
+    where: str  # the document, and the scores and labels of the query
 
     @property
     def passed(self) -> bool:
@@ -38,9 +43,9 @@ class CheckedGradient(NamedTuple):
         return self.error <= self.tolerance
 
     def __str__(self) -> str:
-        """Return the check, its answer, and where the largest error is."""
+        """Write the check, its answer, and where the largest error is."""
         answer = "yes" if self.passed else "no"
-        at = f"at sigma {self.sigma:g} in query {self.query}"
+        at = f"at sigma {self.sigma:g} in query {self.query}, {self.where}"
         return f"{self.check}? {answer}, error {self.error:.3g} {at} (at most {self.tolerance:g})"
 
 
@@ -51,11 +56,11 @@ class GradientChecks(Tabular):
         self.outcomes = list(outcomes)
 
     def __repr__(self) -> str:
-        """Return the table as text."""
+        """Write the table as text."""
         return self._table().to_text()
 
     def _table(self) -> Table:
-        rows = [(*outcome, "yes" if outcome.passed else "NO") for outcome in self.outcomes]
+        rows = [(*outcome[:5], "yes" if outcome.passed else "NO") for outcome in self.outcomes]
         return Table(HEAD, rows, words=(0, 5))
 
 
@@ -65,14 +70,17 @@ def check_gradient(
     labels: ArrayLike = (0.0, 1.0, 2.0, 3.0),
     sigmas: Sequence[float] = (0.3, 1.0, 3.0),
     random_state: int = 0,
+    draws: int | None = None,
 ) -> GradientChecks:
     """Check the gradient and the curvature of an objective on random lists.
 
     At each sigma: the gradient is the slope of the loss, (L(s + h) − L(s − h)) / 2h, where no two
-    documents swap ranks; the curvature is positive, and no less than the second derivative where
-    the facts declare one; where they declare that shifts do not matter, gradients sum to zero and a
-    constant on all scores of a query changes nothing; documents of equal score and label have equal
-    derivatives; the order of rows changes no bit; scores of ±1e100 and ±1e-300 give finite ones.
+    documents swap ranks; the curvature is positive, makes no Newton step |gradient|/curvature of
+    more than 100 widths (sigma, or the range of labels if that is larger), and is no less than the
+    second derivative where the facts declare one; where they declare that shifts do not matter,
+    gradients sum to zero and a constant on all scores of a query changes nothing; documents of
+    equal score and label have equal derivatives; the order of rows changes no bit; scores of ±1e100
+    and ±1e-300 give finite ones.
 
     Parameters
     ----------
@@ -84,6 +92,10 @@ def check_gradient(
         The widths to check, in the objective's own unit.
     random_state : int
         Seed of the lists.
+    draws : int, optional
+        For random objectives: compares the mean gradient of this many rounds with the slope of the
+        mean loss, over a tenth of sigma, in standard errors. By default, gradient and loss of one
+        round are compared, as for objectives that draw nothing.
 
     Returns
     -------
@@ -93,7 +105,8 @@ def check_gradient(
     Raises
     ------
     AssertionError
-        If a check fails: the message names each such check, its sigma, its error and the query.
+        If a check fails: the message names each such check, its sigma, its error, and the scores
+        and labels of the query.
     ValueError
         If an argument is not usable.
 
@@ -101,7 +114,7 @@ def check_gradient(
     --------
     >>> from gbrank.extend import check_gradient
     >>> len(check_gradient("approx:ndcg", sigmas=[1.0]).outcomes)
-    6
+    7
     >>> def steep(scores, labels, sigma):
     ...     error = scores - labels
     ...     return error @ error / 2, 1.02 * error, 0 * error + 1
@@ -115,44 +128,60 @@ def check_gradient(
     if grades.size < 2:
         raise ArgumentError("labels", "must hold two labels or more", repr(labels))
     check_number(random_state, "random_state", 0, integer=True)
-    rng = np.random.default_rng(random_state)
-    queries = Queries.from_sizes(SIZES)
-    drawn = rng.choice(grades, queries.n_documents)
-    drawn[queries.index == 2] = grades[-1]  # where all labels are equal
-    parts = [(rng.permutation(m) + rng.uniform(0.1, 0.9, m)) / m for m in SIZES]
-    scores = 4.0 * np.concatenate(parts) - 2.0
+    check_number(draws, "draws", 2, integer=True, optional=True)
+    drawn, scores, queries = _random_lists(grades, np.random.default_rng(random_state))
     bound = checked.bind(drawn, queries)
     outcomes = []
     for sigma in [check_sigma(width, "sigmas") for width in sigmas]:
-        for check, tolerance, errors in _errors(bound, drawn, scores, sigma):
+        for check, tolerance, errors in _errors(bound, drawn, scores, sigma, draws):
             row = int(np.argmax(np.where(np.isnan(errors), np.inf, errors)))
-            place = int(queries.index[row])
-            outcomes.append(CheckedGradient(check, sigma, float(errors[row]), tolerance, place))
+            query = int(queries.index[row])
+            rows = queries.index == query
+            shown = f"{np.round(scores[rows], 3).tolist()} with labels {drawn[rows].tolist()}"
+            where = f"document {row - np.argmax(rows)} of the scores {shown}"
+            outcomes.append(
+                CheckedGradient(check, sigma, float(errors[row]), tolerance, query, where)
+            )
     if failed := [outcome for outcome in outcomes if not outcome.passed]:
         raise AssertionError(f"{checked}: {'; '.join(map(str, failed))}.")
     return GradientChecks(outcomes)
 
 
+def _random_lists(grades: Vector, rng: np.random.Generator) -> tuple[Vector, Vector, Queries]:
+    queries = Queries.from_sizes(SIZES)
+    labels = rng.choice(grades, queries.n_documents)
+    labels[queries.index == 2] = grades[-1]  # where all labels are equal
+    parts = [(rng.permutation(m) + rng.uniform(0.1, 0.9, m)) / m for m in SIZES]
+    return labels, 4.0 * np.concatenate(parts) - 2.0, queries
+
+
 def _errors(
-    bound: BoundObjective, labels: Vector, scores: Vector, sigma: float
+    bound: BoundObjective, labels: Vector, scores: Vector, sigma: float, draws: int | None
 ) -> Iterator[tuple[str, float, Vector]]:
     """Yield each check, the largest error that it may have, and the error of each document."""
 
     def derivatives(scores: Vector) -> Matrix:
         return np.stack(bound.gradients(scores, sigma))
 
-    facts, queries, index = bound.objective.facts, bound.queries, bound.queries.index
+    facts = bound.objective.facts
+    queries = bound.queries
+    index = queries.index
     gradient, curvature = derivatives(scores)
-    slope = _differences(lambda moved: bound.loss(moved, sigma)[index], scores, queries)
-    yield "gradient is the slope", 5e-3, _relative(slope - gradient, gradient)
+    if draws is None:
+        slope = _differences(lambda moved: bound.loss(moved, sigma)[index], scores, queries)
+        yield "gradient is the slope", TOLERANCE, _relative(slope - gradient, gradient)
+    else:
+        errors = _standard_errors(bound, scores, sigma, draws)
+        yield "mean gradient is the slope", MOST_STANDARD_ERRORS, errors
 
     positive = (curvature > SMALLEST_CURVATURE) | (gradient == 0.0)
     yield "curvature is positive", 0.0, np.where(positive, 0.0, np.inf)
+    yield "Newton steps are short", LONGEST_STEP, _steps(gradient, curvature, labels, sigma)
 
     if facts.second_derivative:
         second = _differences(lambda moved: derivatives(moved)[0], scores, queries)
         short = np.maximum(second - curvature, 0.0)
-        yield "curvature ≥ second derivative", 5e-3, _relative(short, curvature)
+        yield "curvature ≥ second derivative", TOLERANCE, _relative(short, curvature)
 
     if facts.shift_invariant:
         shifted, _ = derivatives(scores + 1.0 + index)
@@ -181,18 +210,48 @@ def _errors(
     yield "extremes are finite", 0.0, unbounded
 
 
-def _differences(function: Callable[[Vector], Vector], scores: Vector, queries: Queries) -> Vector:
-    """Return central differences of a function of documents by each one's score."""
+def _steps(gradient: Vector, curvature: Vector, labels: Vector, sigma: float) -> Vector:
+    steps = np.zeros(len(labels))
+    with np.errstate(over="ignore", divide="ignore"):
+        np.divide(gradient, curvature, out=steps, where=gradient != 0.0)
+    return np.abs(steps) / max(sigma, np.ptp(labels))
+
+
+def _standard_errors(bound: BoundObjective, scores: Vector, sigma: float, draws: int) -> Vector:
+    """Compute how many standard errors the mean gradient is from the slope of the mean loss."""
+    index = bound.queries.index
+    gradients = np.empty((draws, len(scores)))
+    slopes = np.empty_like(gradients)
+    for draw in range(draws):
+
+        def losses(moved: Vector, round: int = draw) -> Vector:
+            return bound.loss(moved, sigma, round)[index]
+
+        gradients[draw] = bound.gradients(scores, sigma, draw)[0]
+        slopes[draw] = _differences(losses, scores, bound.queries, RANDOM_STEP * sigma)
+    differences = slopes - gradients
+    error = differences.std(axis=0, ddof=1) / np.sqrt(draws)
+    mean = gradients.mean(axis=0)
+    return np.abs(differences.mean(axis=0)) / (error + TOLERANCE * _sizes(mean))
+
+
+def _differences(
+    function: Callable[[Vector], Vector], scores: Vector, queries: Queries, step: float = STEP
+) -> Vector:
+    """Compute central differences of a function of documents by each one's score."""
     place = np.arange(len(scores)) - queries.offsets[queries.index]
     slopes = np.empty(len(place))
     for row in range(max(SIZES)):
-        step = STEP * (place == row)
-        change = function(scores + step) - function(scores - step)
-        slopes[place == row] = (change / (2 * STEP))[place == row]
+        change = function(scores + step * (place == row)) - function(scores - step * (place == row))
+        slopes[place == row] = (change / (2 * step))[place == row]
     return slopes
 
 
 def _relative(errors: Vector, values: Vector) -> Vector:
-    """Return how large errors are, relative to the values, or to a share of the largest one."""
+    return np.abs(errors) / _sizes(values)
+
+
+def _sizes(values: Vector) -> Vector:
+    """Compute sizes of values, of small ones a share of the largest."""
     sizes = np.abs(values)
-    return np.abs(errors) / (sizes + SMALL * sizes.max(initial=1e-300))
+    return sizes + SMALL * sizes.max(initial=1e-300)

@@ -7,7 +7,7 @@ to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+listmle"``
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.values import Positions, Vector
 from gbrank.common.words import WORDS, by_name
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_noise
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE, Outputs, share_among_equals
@@ -67,9 +69,15 @@ class CustomObjective(Objective):
         compare=False,
     )
 
+    seed: int = 0
+
     def __post_init__(self) -> None:
+        if self._random:
+            declared = replace(self.declared, stochastic=True)
+            object.__setattr__(self, "declared", declared)
+        generator = {"rng": None} if self._random else {}
         try:
-            inspect.signature(self.function).bind(None, None, None)
+            inspect.signature(self.function).bind(None, None, None, **generator)
         except ValueError:  # of one that Python cannot look into
             return
         except TypeError:
@@ -93,13 +101,22 @@ class CustomObjective(Objective):
         kernel = self.function
         if takes_labels_first(kernel):
             kernel = _with_scores_first(kernel)
-        return PythonRunner(Program(kernel=kernel, key=binding.y), binding.queries)
+        program = Program(kernel=kernel, key=binding.y, seed=self.seed)
+        return PythonRunner(program, binding.queries, random=self._random)
+
+    @property
+    def _random(self) -> bool:
+        """Whether the function takes a random generator."""
+        try:
+            return "rng" in inspect.signature(self.function).parameters
+        except (TypeError, ValueError):  # of one that Python cannot look into
+            return False
 
 
 def _with_scores_first(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
-    def kernel(scores: Vector, labels: Vector, sigma: float) -> Any:
-        return function(labels, scores, sigma)
+    def kernel(scores: Vector, labels: Vector, sigma: float, **generator: Any) -> Any:
+        return function(labels, scores, sigma, **generator)
 
     return kernel
 
@@ -107,11 +124,17 @@ def _with_scores_first(function: Callable[..., Any]) -> Callable[..., Any]:
 class PythonRunner(Runner):
     """Runs a function query by query, with the driver's order, weights and checks."""
 
+    def __init__(self, program: Program, queries: Queries, random: bool) -> None:
+        super().__init__(program, queries)
+        self._random = random
+
     def _run(
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
+        noise = query_noise(self._keys, self.program.seed, round)
         for query in range(self.queries.n_queries):
-            rows, loss, g, h = self.run_query(query, scores, sigma)
+            generator = {"rng": np.random.default_rng(noise[query])} if self._random else {}
+            rows, loss, g, h = self._run_query(query, scores, sigma, generator)
             if outputs.values.size:
                 outputs.values[query] = loss
                 continue
@@ -119,14 +142,13 @@ class PythonRunner(Runner):
             outputs.gradient[rows] = g * weight
             outputs.curvature[rows] = np.maximum(h * weight, SMALLEST_CURVATURE)
 
-    def run_query(
-        self, query: int, scores: Vector, sigma: float
+    def _run_query(
+        self, query: int, scores: Vector, sigma: float, generator: dict[str, np.random.Generator]
     ) -> tuple[Positions, float, Vector, Vector]:
-        """Return the rows of a query, best first, its loss, gradient and curvature."""
         rows, s, labels = self.best_first(query, scores)
         name = getattr(self.program.kernel, "__name__", "a custom objective")
         # Copies, so that the function may change its arguments.
-        returned = self.program.kernel(s.copy(), labels.copy(), sigma)
+        returned = self.program.kernel(s.copy(), labels.copy(), sigma, **generator)
         try:
             loss, *arrays = returned
             loss = float(loss)
@@ -162,7 +184,11 @@ def list_objectives() -> list[ObjectiveFacts]:
 
 
 def custom_objective(
-    function: Callable[..., Any], *, name: str | None = None, facts: Facts | None = None
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    facts: Facts | None = None,
+    seed: int = 0,
 ) -> CustomObjective:
     """Make an objective from a function of one query.
 
@@ -173,12 +199,15 @@ def custom_objective(
         Python or compiled with `numba.njit`. If its parameters are named ``(y_true, y_pred, ...)``,
         it receives labels first. Documents are in rank order: by decreasing score, tied scores by
         decreasing label. `loss` is a number to be minimized; `gradient` and `curvature`
-        have one entry per document, and curvatures are nonnegative.
+        have one entry per document, and curvatures are nonnegative. With a parameter `rng`, it
+        receives a NumPy Generator that depends on the seed, the round and the query's id.
     name : str, optional
         Registers the objective, so that strings and the command line know it.
     facts : Facts, optional
         Its known properties, such as convexity; `sigma` is the default schedule, and
         ``start="ranknet"`` begins with RankNet for half of the rounds.
+    seed : int
+        What the draws of `rng` depend on, besides round and query.
 
     Returns
     -------
@@ -205,7 +234,7 @@ def custom_objective(
     """
     options: dict[str, Any] = {} if facts is None else {"declared": facts}
     label = name or str(getattr(function, "__name__", "custom"))
-    objective = CustomObjective(function, label, **options)
+    objective = CustomObjective(function, label, **options, seed=seed)
     if name is not None:
         register_objective(objective)
     return objective
