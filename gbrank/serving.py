@@ -21,11 +21,11 @@ __all__ = ["Predictor", "load_predictor"]
 
 
 class Predictor:
-    """The scores of a ranker, for one list of documents after the other.
+    """The scores of a ranker, for one list of documents at a time.
 
-    They are those of its `predict`, bit for bit. It keeps nothing of its input, so that
-    threads may share it; each call runs on one thread. Made by `load_predictor`, or by the method
-    `predictor` of a fitted GBRanker.
+    They are those of its `predict`, bit for bit. It stores nothing of its input, so threads may
+    share it; each call runs on one thread. Made by `load_predictor`, or by the method `predictor`
+    of a fitted GBRanker.
 
     Examples
     --------
@@ -63,10 +63,10 @@ class Predictor:
 
 
 def load_predictor(path: str | os.PathLike[str]) -> Predictor:
-    """Read a ranker that `save` wrote, of any class, for a program that only serves it.
+    """Load a saved ranker, of any class, for a serving process.
 
-    Loading imports NumPy, and LightGBM or XGBoost where the model is of its trees; no compiler, no
-    scikit-learn and no other booster. docs/howto/deploy.md has the list of packages.
+    Loading imports NumPy, and LightGBM or XGBoost if the model consists of its trees; no compiler,
+    no scikit-learn and no other booster. docs/howto/deploy.md lists the packages.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ def load_predictor(path: str | os.PathLike[str]) -> Predictor:
     FileNotFoundError
         If there is no model.
     ValueError
-        If a file is cut short or damaged.
+        If a file is truncated or damaged.
     ArgumentError
-        If it is a booster alone; if the model has categories, and adds to one that LightGBM or
-        XGBoost trained, which has a table of them of its own; or if it is a
+        If it is a booster alone; if the model has categories, and continues a model of LightGBM or
+        XGBoost, which has its own table of categories; or if it is a
         ``LinearRanker(by_query=True)``, whose scores depend on the other documents of a query.
 
     Examples

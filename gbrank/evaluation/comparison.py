@@ -140,7 +140,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Values of rankers on the same queries of one data set, from which all else is computed.
+    """Values of rankers on the same queries of one data set, from which all results are computed.
 
     Made by `cross_validate_rankers`, `compare_rankers` and `compare_scores`.
 
@@ -149,16 +149,16 @@ class Comparison:
     data : str
         The name of the data set.
     rankers, seeds, metrics : sequence
-        The names of the rankers and of the measures, and the seeds.
+        The names of the rankers and of the metrics, and the seeds.
     parts : mapping of str to QueryValues
         By part of the folds, "valid" and "test": `queries`, their ids; `folds`, the fold of each;
-        and `values`, for each measure an array of shape (n_rankers, n_seeds, n_queries).
+        and `values`, for each metric an array of shape (n_rankers, n_seeds, n_queries).
     rounds, cpu_seconds : ndarray, shape (n_rankers, n_seeds, n_folds)
-        The rounds of each fit, NaN where a ranker does not say them, and its CPU seconds.
+        The rounds of each fit, NaN if unknown, and its CPU seconds.
     baseline : str
         The ranker that the others are compared with.
     target_difference : float
-        The summary says how many queries a difference of this size needs to be detected.
+        The summary states how many queries are needed to detect a difference of this size.
 
     Examples
     --------

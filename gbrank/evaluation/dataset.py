@@ -48,23 +48,22 @@ class Dataset:
     Parameters
     ----------
     name : str
-        What the data set is called in results.
+        Name of the data set in results.
     X, y, qid
         Features, labels and queries, as for `GBRanker.fit`.
     folds : int, splitter or sequence of (train, valid, test) or (train, test)
-        How many folds `LetorFolds` is to make; a splitter, such as
-        `QueryTimeSeriesSplit`; or row numbers of your own. Where a fold has no rows to validate
-        on, rankers are trained without.
+        Number of folds, as made by `LetorFolds`; a splitter, such as `QueryTimeSeriesSplit`; or row
+        numbers. If a fold has no validation rows, rankers are trained without.
     **columns
-        What else rankers are trained on, as for `GBRanker.fit`: ``labels``, ``sample_weight``,
-        ``query_weight``, ``init_score``, ``position``. Weights play no part in what queries are
-        worth; initial scores are added to what rankers predict.
+        Further columns for training, as for `GBRanker.fit`: ``labels``, ``sample_weight``,
+        ``query_weight``, ``init_score``, ``position``. Weights have no effect on evaluation;
+        initial scores are added to predictions.
     judge_labels : array-like, shape (n_documents,), optional
         Labels by a judge, such as a language model, for all documents. y may then be NaN in queries
-        that people have not judged: rankers are trained on people's labels where there are any, and
-        else on the judge's; both decide what they are worth (see `compare_scores`).
+        that people did not judge: rankers are trained on people's labels where available, else on
+        the judge's, and evaluated on both (see `compare_scores`).
     docid : array-like, shape (n_documents,), optional
-        What documents are called, for TREC runs that rankers are compared with.
+        Names of the documents, for comparisons with TREC runs.
     categorical_feature : sequence of int or str, optional
         As for `GBRanker.fit`.
 
@@ -78,7 +77,7 @@ class Dataset:
     Raises
     ------
     ValueError, TypeError
-        If an argument is not usable; among others, if a fold splits a query.
+        If an argument is invalid; among others, if a fold splits a query.
 
     Examples
     --------
