@@ -152,10 +152,7 @@ def _read(
     try:
         data, files = read_parts(reader, paths, [*rankers, *taken])
     except ValueError:
-        for path in filter(is_qrels, paths):
-            hint = f" Compare runs by: gbrank evaluate {path} --run ..."
-            demand = "must be documents with features"
-            raise ArgumentError("data", demand, f"the TREC qrels {path}", hint) from None
+        _check_no_qrels(paths)
         raise
     X = data["X"]
     known = list(getattr(X, "columns", []))
@@ -174,6 +171,13 @@ def _read(
     name = printable(Path(paths[0]).name)
     dataset = Dataset(name, **data | {"X": X}, folds=folds, docid=columns.get(reader.docid or ""))
     return dataset, {name: columns[name] for name in names}
+
+
+def _check_no_qrels(paths: Sequence[str]) -> None:
+    for path in filter(is_qrels, paths):
+        hint = f" Compare runs by: gbrank evaluate {path} --run ..."
+        demand = "must be documents with features"
+        raise ArgumentError("data", demand, f"the TREC qrels {path}", hint) from None
 
 
 def _folds_by_time(times: Any, qid: Array) -> list[tuple[Positions, ...]]:

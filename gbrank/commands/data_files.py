@@ -245,34 +245,40 @@ def read_table(
     are integers if all of their values are, else text. An empty text is a missing value.
     """
     pandas = import_optional("pandas", "tables")
+    content = read_bytes(path) if path == STDIN else None
     form = str(_table_format(path))
-    content = read_bytes(path) if path == STDIN else b""
 
     def source() -> Any:
-        return io.BytesIO(content) if path == STDIN else path
+        return path if content is None else io.BytesIO(content)
+
+    def read_csv(**options: Any) -> Any:
+        options |= {"sep": SEPARATORS[form], "low_memory": False, "keep_default_na": False}
+        return pandas.read_csv(source(), **options)
 
     try:
         if form == ".parquet":
             return pandas.read_parquet(source()).rename(columns=str)
-        options = {"sep": SEPARATORS[form], "low_memory": False, "keep_default_na": False}
         # Two rows: where the second has more values, pandas would take the first one for an index.
-        head = pandas.read_csv(source(), header=None, nrows=2, dtype=str, **options)
-        names = head.iloc[0].tolist()
-        if wrong := [name for name in names if not name or names.count(name) > 1]:
-            hint = " An index that was written to a file has none." if not wrong[0] else ""
-            raise ValueError(f"expected a different name for each column, got {wrong[0]!r}.{hint}")
+        names = read_csv(header=None, nrows=2, dtype=str).iloc[0].tolist()
+        _check_header(names)
         texts = {name for name in names if name in codes or is_text(name)}
         missing = {name: [""] if name in texts else MISSING for name in names}
-        types = dict.fromkeys(texts, str)
-        frame = pandas.read_csv(source(), dtype=types, na_values=missing, **options)
-        for name in texts.intersection(codes):
-            if frame[name].str.fullmatch(INTEGER, na=False).all():
-                frame[name] = frame[name].astype("int64")
-        return frame
+        frame = read_csv(dtype=dict.fromkeys(texts, str), na_values=missing)
     except (OSError, ValueError) as error:  # what is no gzip file is an OSError without a name
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ValueError(f"{path}: {error}") from None
+    for name in texts.intersection(codes):
+        if frame[name].str.fullmatch(INTEGER, na=False).all():
+            frame[name] = frame[name].astype("int64")
+    return frame
+
+
+def _check_header(names: list[Any]) -> None:
+    for name in names:
+        if not name or names.count(name) > 1:
+            hint = "" if name else " An index that was written to a file has none."
+            raise ValueError(f"expected a different name for each column, got {name!r}.{hint}")
 
 
 def write_table(path: str, source: str, columns: Mapping[str, Any], scores: Vector) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from gbrank.commands.data_files import TrainingFiles, is_table, read_numbers, read_parts
+from gbrank.commands.data_files import Reader, TrainingFiles, is_table, read_numbers, read_parts
 from gbrank.commands.options import File, FileOrColumn, NewFile, NewFolder
 from gbrank.common.errors import ArgumentError
 from gbrank.common.runtime import import_optional
@@ -77,16 +77,13 @@ def train(
     if refit and (eval_set or checkpoint or repr(ranker) != repr(GBRanker(init=ranker.init))):
         raise ArgumentError("refit", "must be given with --init and no other option of training")
     start = GBRanker.load(str(ranker.init)) if refit else None
-    keep = () if position is None else (position,)
-    reader = replace(reader, drop=tuple(name for name in reader.drop if name not in keep))
-    data, mask = reader.read(file, None if start is None else start._schema, keep)
-    data = _take_positions(data, position)
+    data, mask = _read(reader, file, None if start is None else start._schema, position)
     if position is not None and data.position is None:
         data = replace(data, position=_positions_in_file(position, mask))
     sets = list[Documents]()
     if eval_set is not None:
         schema = Schema.learn(data.X, reader.categorical_feature)
-        sets = [_take_positions(reader.read(eval_set, schema, keep)[0], position)]
+        sets = [_read(reader, eval_set, schema, position)[0]]
     if start is not None:
         start.refit(**data.arguments()).save(model)
         print(f"model: {model}")
@@ -108,13 +105,19 @@ def train(
     print(f"model: {model}")
 
 
-def _take_positions(data: Documents, name: str | None) -> Documents:
-    """Take the positions out of a table, if it has a column of this name."""
-    if name is None or name not in getattr(data.X, "columns", ()):
-        return data
-    X, columns = take_named_columns(data.X, {"position": name})
-    positions = check_positions(columns["position"], "position", len(data.y))
-    return replace(data, X=X, position=positions)
+def _read(
+    reader: Reader, file: str, schema: Schema | None, position: str | None
+) -> tuple[Documents, Mask]:
+    """Read documents, whose positions may be a column of the table."""
+    if position is None:
+        return reader.read(file, schema)
+    drop = tuple(name for name in reader.drop if name != position)
+    data, mask = replace(reader, drop=drop).read(file, schema, [position])
+    if position in getattr(data.X, "columns", ()):
+        X, columns = take_named_columns(data.X, {"position": position})
+        positions = check_positions(columns["position"], "position", len(data.y))
+        data = replace(data, X=X, position=positions)
+    return data, mask
 
 
 def _positions_in_file(path: str, mask: Mask) -> Vector:

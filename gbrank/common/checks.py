@@ -2,8 +2,9 @@
 
 import difflib
 import inspect
+import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,23 +136,23 @@ def check_number(
     if value is None and optional:
         return None
     number = plain(value)
-    is_number = isinstance(number, int if integer else int | float) and not isinstance(number, bool)
-    if is_number:
-        above_low = number > low if open_low else number >= low
-        below_high = number < high if open_high else number <= high
-        largest = LARGEST_INTEGER if integer else LARGEST_FLOAT
-        if above_low and below_high and abs(number) <= largest:
-            return int(number) if integer else float(number)
-    bounds = []
-    if low > -np.inf:
-        bounds.append(f"{'above' if open_low else 'of at least'} {low}")
-    if high < np.inf:
-        bounds.append(f"{'below' if open_high else 'at most'} {high}")
-    demand = f"must be {'an integer' if integer else 'a number'} {' and '.join(bounds)}".rstrip()
-    if optional:
-        demand += " or None"
-    error = ArgumentError if is_number else ArgumentTypeError
-    raise error(name, demand, quoted(value))
+    least = math.nextafter(low, math.inf) if open_low else low
+    most = math.nextafter(high, -math.inf) if open_high else high
+    kind: Any = int if integer else float
+    largest = LARGEST_INTEGER if integer else LARGEST_FLOAT
+    is_number = isinstance(number, kind | int) and not isinstance(number, bool)
+    if is_number and least <= number <= most and abs(number) <= largest:
+        return kind(number)
+    lower = f"{'above' if open_low else 'of at least'} {low}"
+    upper = f"{'below' if open_high else 'at most'} {high}"
+    demand = _demand("an integer" if integer else "a number", {lower: low, upper: high}, optional)
+    raise (ArgumentError if is_number else ArgumentTypeError)(name, demand, quoted(value))
+
+
+def _demand(kind: str, bounds: Mapping[str, float], optional: bool) -> str:
+    texts = [text for text, bound in bounds.items() if np.isfinite(bound)]
+    demand = f"must be {kind} {' and '.join(texts)}".rstrip()
+    return f"{demand} or None" if optional else demand
 
 
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:

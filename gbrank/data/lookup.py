@@ -47,14 +47,7 @@ def find_rows(
     """
     rows = np.arange(queries.n_documents) if query is None else _rows_of(query, queries)
     if docid is not None:
-        called = document_names(docid, queries)
-        matches = places_among([*requested.values()], [called[row] for row in rows], str)
-        for (argument, name), matching in zip(requested.items(), matches, strict=True):
-            if len(matching) != 1:
-                unit = "document of the query" if matching else "document"
-                got = f"{quoted(name)}, of {len(matching)} rows"
-                raise ArgumentError(argument, f"must be the name of one {unit}", got)
-        chosen = [int(rows[index]) for (index,) in matches]
+        chosen = _rows_by_name(requested, rows, document_names(docid, queries))
         names = [str(name) for name in requested.values()]
     else:
         first, kind = (0, "row") if query is None else (1, "rank")
@@ -70,6 +63,16 @@ def find_rows(
         both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
         raise ArgumentError(" and ".join(requested), "must be of one query", both)
     return chosen, names
+
+
+def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[Any]) -> list[int]:
+    matches = places_among([*requested.values()], [names[row] for row in rows], str)
+    for (argument, name), matching in zip(requested.items(), matches, strict=True):
+        if len(matching) != 1:
+            unit = "document of the query" if matching else "document"
+            got = f"{quoted(name)}, of {len(matching)} rows"
+            raise ArgumentError(argument, f"must be the name of one {unit}", got)
+    return [int(rows[index]) for (index,) in matches]
 
 
 def _rows_of(query: object, queries: Queries) -> Positions:
