@@ -109,7 +109,7 @@ class GBRanker(ExplainedRanker):
         validation queries no worse than the ranker. Without validation queries, three more fits
         compare it with rankers trained on two thirds of the training queries, on the other third.
     random_state : int, RandomState or None
-        Seed of all sampling.
+        Seed of all sampling; with None, every fit draws another one.
     n_jobs : int, optional
         Number of threads; −1 uses all. By default one per million feature values. The model is the
         same, bit for bit, for any number (docs/differences.md).
@@ -382,9 +382,9 @@ class GBRanker(ExplainedRanker):
         saved = self._description(fitted)
         start = None if fitted.init is None else fitted.init._to_saved()
         if start is not None and class_of_saved(start["estimator"]) is None:
-            demand = "must be of no class of your own for the model to be saved"
+            demand = "must be of a class of gbrank: custom ranker classes cannot be saved"
             raise ArgumentTypeError("init", demand, quoted(fitted.init))
-        if not is_start_name(self.init):
+        if "init" in self.get_params(deep=False) and not is_start_name(self.init):
             saved["params"]["init"] = type(self.init).__name__  # loading puts in the model
         return {**saved, "init": start, **saved_booster(fitted.booster, fitted.model)}
 
@@ -395,7 +395,9 @@ class GBRanker(ExplainedRanker):
         if nested is not None:
             cls_of_start = class_of_saved(nested["estimator"])
             start = None if cls_of_start is None else cls_of_start._from_saved(nested)
-        ranker = cls(**(params if is_start_name(params["init"]) else params | {"init": start}))
+        if not is_start_name(params.get("init")):
+            params = params | {"init": start}
+        ranker = cls(**params)
         ranker._published = FittedTrees.restored(
             saved["fitted"],
             schema=Schema.restored(saved["schema"]),

@@ -252,7 +252,7 @@ class Progress:
     rounds: int
 
 
-SCHEDULES: dict[str, Callable[..., Schedule]] = {
+SCHEDULES: dict[str, Callable[..., Curve]] = {
     kind.__name__: kind for kind in (constant, cosine, geometric, join, linear, staircase)
 }
 
@@ -266,7 +266,7 @@ def as_schedule(value: Sigma, name: str = "sigma") -> Curve:
         return constant(check_number(value, name, 0))
     try:
         parsed = evaluate(value, SCHEDULES)
-        return parsed if isinstance(parsed, Schedule) else constant(check_number(parsed, name, 0))
+        return parsed if callable(parsed) else constant(check_number(parsed, name, 0))
     except (SyntaxError, TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must be a number or a schedule such as 'geometric(1, 0.1)', got "

@@ -214,7 +214,8 @@ def queries_needed(what: str, argument: str) -> ValueError:
     """Build the error for a score without queries."""
     return ValueError(
         f"{what} needs {argument}. In scikit-learn's searches and cross-validation: "
-        'sklearn.set_config(enable_metadata_routing=True), params={"qid": qid}, cv=QueryKFold().'
+        'sklearn.set_config(enable_metadata_routing=True), params={"qid": qid}, cv=QueryKFold(). '
+        "In permutation_importance: scoring=lambda ranker, X, y: ranker.score(X, y, qid)."
     )
 
 
@@ -235,6 +236,11 @@ def unknown_name(
     kind: str, name: str, known: Iterable[str], meant: str | None = None
 ) -> ValueError:
     """Build the error for an unknown name: the known names, and the one that may be meant."""
+    if name.startswith("<function "):
+        return ValueError(
+            f"{kind} must be passed again, as by set_params({kind}=...): {name} is a function of "
+            "yours, which is not saved with a model."
+        )
     known = sorted(known)
     if len(known) > MOST_LISTED:
         close = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.0)

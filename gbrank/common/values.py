@@ -1,6 +1,7 @@
 """Types of arrays, and values as plain Python and as JSON can hold them."""
 
 import math
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +44,8 @@ def as_json(value: object) -> Any:
         return None
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, FunctionType):
+        return f"<function {value.__qualname__}>"
     if isinstance(value, np.random.RandomState):
         return None  # its state is not saved: a loaded ranker draws anew
     if isinstance(value, dict):

@@ -111,7 +111,10 @@ def warn_if_behind(
     measure = ranker._measures()[0].with_positions(schema)
     judge = bind_to_rows(measure, judged, ranker.n_jobs)
     values = judge.per_query(scores)[judge.queries]
-    best = None if judged is rows else best_feature(schema, rows, judged, measure)
+    several_goals = bool(rows.labels)  # the ranker may give up some of this measure for another
+    best = None
+    if judged is not rows and not several_goals:
+        best = best_feature(schema, rows, judged, measure)
     features = {} if best is None else {(best.name, best.sign): best}
     if (baseline := baseline_column(ranker, schema)) is not None:
         named = _single_feature(schema, baseline, 1, judged.X, judge)

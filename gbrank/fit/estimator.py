@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from copy import copy
+from dataclasses import asdict, fields
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -284,7 +286,19 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
 
     def _taken(self: T) -> T:
         """Return a ranker with the same parameters, which nobody else can change."""
-        return type(self)(**plain(self.get_params(deep=False)))
+        taken = copy(self)  # by fields: the constructor of a subclass may take others
+        for name in (declared.name for declared in fields(self)):  # type: ignore[arg-type]
+            setattr(taken, name, plain(getattr(self, name)))
+        return taken
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Name the parameters, those too that a subclass takes as ``**kwargs``."""
+        names = {*super()._get_param_names()}  # type: ignore[misc]
+        kinds = {parameter.kind for parameter in signature(cls.__init__).parameters.values()}
+        if Parameter.VAR_KEYWORD in kinds:
+            names |= {declared.name for declared in fields(cls)}  # type: ignore[arg-type]
+        return sorted(names)
 
     def _description(self, fitted: F) -> Saved:
         """Return what a saved model says of any ranker, given what its fit has published."""

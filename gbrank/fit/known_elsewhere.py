@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
 
 from gbrank.boosters import BOOSTERS
@@ -16,6 +16,7 @@ M = TypeVar("M", bound=Callable[..., Any])
 LIBRARIES = {name.lower(): name for name in ("RankLib", "LightGBM", "XGBoost", "CatBoost")}
 DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
 TABLE: list[dict[str, Any]] = WORDS["elsewhere"]
+DEFAULTS: dict[str, Any] = WORDS["defaults"]  # values that name what is done here anyway
 HERE = {
     name: row["here"].replace("NAME", name)
     for row in reversed(TABLE)  # where a word is in several rows, the first one counts
@@ -48,16 +49,19 @@ def check_no_theirs(callback: object) -> None:
 
 
 def _refuse(
-    owner: str, kind: str, names: Iterable[str], known: Collection[str], error: type[Exception]
+    owner: str, kind: str, values: Mapping[str, Any], known: Collection[str], error: type[Exception]
 ) -> None:
     """Refuse the keywords that a function does not have, all at once."""
     words = HERE if "GBRanker" in owner else {}  # a linear ranker has little of others' words
     sentences: list[str] = []
     unknown: list[str] = []
-    for name in sorted(set(names) - set(known)):
+    for name in sorted(values.keys() - set(known)):
         lacks = kind == "argument" and f"fit({name}=" in words.get(name, "")  # as Dask's fit may
         if lacks or name not in words:
             unknown.append(name)
+        elif name in DEFAULTS and values[name] == DEFAULTS[name]:
+            default = repr(values[name])
+            sentences.append(f"{owner} has no {name}: leave it out, as {default} is the default.")
         else:
             sentences.append(f"{owner} has no {name}: {instead(name)}.")
     if unknown:
@@ -107,8 +111,9 @@ def explains_parameters(cls: T) -> T:
 
     @functools.wraps(set_params)
     def explaining_set_params(self: Any, **params: Any) -> Any:
-        names = (name.partition("__")[0] for name in params)  # of another's parameter, its owner
-        _refuse(type(self).__name__, "parameter", names, self.get_params(deep=False), ValueError)
+        # Of another's parameter, its owner counts.
+        values = {name.partition("__")[0]: value for name, value in params.items()}
+        _refuse(type(self).__name__, "parameter", values, self.get_params(deep=False), ValueError)
         return set_params(self, **params)
 
     cls.__init__, cls.set_params = explaining_init, explaining_set_params  # type: ignore[misc, attr-defined]

@@ -13,6 +13,7 @@ from gbrank.fit.rounds import Round
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.objective import Mixture, Objective
+from gbrank.schedules import SCHEDULES
 
 # Chosen on validation queries of WikiQA and of artificial data.
 SUM_OF_STEPS, DAMPING = 600.0, 40.0
@@ -111,6 +112,9 @@ class Multiplier:
             lack = self.level - value
             multiplier = max(0.0, multiplier + SUM_OF_STEPS / round.rounds * lack)
         return max(0.0, multiplier + DAMPING * lack)
+
+
+SCHEDULES["Multiplier"] = Multiplier  # so that mixtures parse back
 
 
 def own_multipliers(objective: Objective) -> tuple[Objective, list[Multiplier]]:

@@ -50,6 +50,8 @@ def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
 def read_saved(folder: str | os.PathLike[str]) -> Saved:
     """Read what `write_saved` wrote."""
     path = Path(folder) / FILE
+    if Path(folder).is_file():
+        raise FileNotFoundError(f"{folder} is a file: pass the folder that holds {FILE}.")
     if not path.is_file():
         raise FileNotFoundError(f"no model in {folder}: it must hold {FILE}.")
     try:

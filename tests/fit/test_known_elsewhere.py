@@ -148,3 +148,21 @@ def test_parameters_of_parameters_and_of_subclasses() -> None:
             self.shade = shade
 
     assert (Own(3).shade, Own(3).n_estimators, Own(3).get_params()) == (3, 4, {"shade": 3})
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ({"lambdarank_norm": False}, "leave it out, as False is the default"),
+        ({"lambdarank_norm": True}, "normalize=lightgbm"),
+        ({"ndcg_exp_gain": True}, "leave it out, as True is the default"),
+        ({"ndcg_exp_gain": False}, "gain=linear"),
+        ({"bagging_by_query": False}, "leave it out"),
+        ({"lambdarank_pair_method": "mean"}, "leave it out"),
+    ],
+    ids=str,
+)
+def test_advice_depends_on_the_value(word: dict[str, Any], advice: str) -> None:
+    """Followed, it does what was written."""
+    with pytest.raises(TypeError, match=advice):
+        GBRanker(**word)

@@ -1,6 +1,7 @@
 """The weight of a term that grows while a measure lacks its level."""
 
 import pickle
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, make_cubic
+from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, get_objective, make_cubic
 from gbrank.fit.rounds import Round
 from gbrank.objectives.on_label import OnLabel
 
@@ -130,3 +131,30 @@ def test_texts() -> None:
         assert (repr(made), hash(made)) == (repr(multiplier), hash(multiplier))
     assert repr(Multiplier("ndcg@10[m]", 1)) == "Multiplier('ndcg@10[m]', 1.0)"
     assert Multiplier("ap", 0.1) != Multiplier("ap", 0.2)
+
+
+def test_it_is_read_again(tmp_path: Path) -> None:
+    """From the text of a mixture, and with a saved ranker, whose clone is the same model again."""
+    mixture = Mixture(TERMS, [1, Multiplier(MEASURE, 0.9)])
+    assert str(get_objective(str(mixture))) == str(mixture)
+    made = GBRanker(mixture, eval_metric=["ndcg@10", MEASURE], n_estimators=3, random_state=0)
+    made.fit(**DATA).save(tmp_path)
+    again = clone(GBRanker.load(tmp_path)).fit(**DATA)
+    assert_array_equal(again.predict(X), made.predict(X))
+
+
+def test_no_column_is_praised_where_a_measure_is_given_up_on_purpose() -> None:
+    """The best feature for relevance serves the other goal worse."""
+    for labels, n_warnings in ((True, 0), (False, 1)):
+        data = {
+            **DATA,
+            "y": np.round(4 * (DATA["X"][:, 1] > 0)),
+            "eval_set": [(X[VALID], 4 * (X[VALID][:, 1] > 0))],
+        }
+        if not labels:
+            del data["labels"], data["eval_labels"]
+        objective = Mixture(TERMS, [0.01, 1]) if labels else "ranknet"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            GBRanker(objective, n_estimators=3, random_state=0).fit(**data)
+        assert sum(" alone, " in str(item.message) for item in caught) == n_warnings
