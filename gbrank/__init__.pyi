@@ -52,7 +52,6 @@ from .objectives.listwise import XENDCG as XENDCG
 from .objectives.listwise import GainRegression as GainRegression
 from .objectives.listwise import ListMLE as ListMLE
 from .objectives.listwise import ListNet as ListNet
-from .objectives.listwise import SoftmaxCrossEntropy as SoftmaxCrossEntropy
 from .objectives.noisy_lambdarank import NoisyLambdaRank as NoisyLambdaRank
 from .objectives.objective import Mixture as Mixture
 from .objectives.objective_registry import custom_objective as custom_objective

@@ -500,9 +500,6 @@ def ranked_last(scores: Vector, mask: Mask) -> Vector:
         lowest = 0.0
     with np.errstate(over="ignore"):
         last = min(lowest - 1, np.nextafter(lowest, -np.inf))
-    if mask.any() and np.isinf(last):
-        demand = "must leave room below the lowest for documents without a score"
-        raise ArgumentError("scores", demand, f"{lowest}")
     return np.where(mask, last, scores)
 
 

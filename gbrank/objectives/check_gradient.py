@@ -194,12 +194,8 @@ def _errors(
     tied = derivatives(rounded)
     yield "ties are equal", 0.0, np.abs(tied - tied[:, first[same.ravel()]]).sum(0)
 
-    turned = bound.objective.bind(labels[::-1], Queries.from_qid(index[::-1]))
-    changes = [
-        np.stack(turned.gradients(these[::-1], sigma))[:, ::-1] - derivatives(these)
-        for these in (scores, rounded)
-    ]
-    yield "order changes no bit", 0.0, np.abs(changes).sum((0, 1))
+    changes = [_change_by_order(bound, labels, values, sigma) for values in (scores, rounded)]
+    yield "order changes no bit", 0.0, np.sum(changes, axis=0)
 
     unbounded = np.zeros(len(scores))
     for size in EXTREME:
@@ -208,6 +204,13 @@ def _errors(
         except RuntimeError:  # which names a query, but not whose score it was
             unbounded += np.inf
     yield "extremes are finite", 0.0, unbounded
+
+
+def _change_by_order(bound: BoundObjective, labels: Vector, scores: Vector, sigma: float) -> Vector:
+    reversed_queries = Queries.from_qid(bound.queries.index[::-1])
+    backward = bound.objective.bind(labels[::-1], reversed_queries).gradients(scores[::-1], sigma)
+    change = np.stack(backward)[:, ::-1] - np.stack(bound.gradients(scores, sigma))
+    return np.abs(change).sum(axis=0)
 
 
 def _steps(gradient: Vector, curvature: Vector, labels: Vector, sigma: float) -> Vector:

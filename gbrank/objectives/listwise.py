@@ -1,11 +1,11 @@
 """Losses in O(m): cross entropies (ListNet, XE-NDCG), a likelihood (ListMLE), and regression."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gbrank.common.fields import Integer, Parameter
+from gbrank.common.fields import Choice, Integer, Parameter
 from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
@@ -16,6 +16,8 @@ from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import bound_steps, to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
+
+TARGETS = {"labels": "linear", "gains": "exp2"}  # the gains that they are
 
 
 class SoftmaxWork(NamedTuple):
@@ -88,10 +90,17 @@ def squared_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
 @register_objective
 @dataclass(frozen=True)
 class ListNet(KernelObjective):
-    """ListNet: −Σ t_i log p_i with targets t = softmax(y) and p = softmax(s/σ).
+    """ListNet: −Σ t_i log p_i with p = softmax(s/σ), a softmax cross-entropy.
 
-    The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least |gradient|/σ. Queries
-    whose labels are all equal are ignored.
+    Its targets t are softmax(y), or labels or gains over their sum: with labels, it is the softmax
+    loss of rax and TF-Ranking, and CatBoost's QuerySoftMax, but for their weight Σ y of a query.
+    The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least |gradient|/σ. Queries whose
+    labels are all equal take no part.
+
+    Parameters
+    ----------
+    targets : {"softmax", "labels", "gains"}
+        What t is made of: exp(y), y or 2^y − 1.
 
     Notes
     -----
@@ -102,7 +111,8 @@ class ListNet(KernelObjective):
     References
     ----------
     Cao, Qin, Liu, Tsai & Li 2007, "Learning to rank: from pairwise approach to listwise
-    approach", section 4.3 (k = 1).
+    approach", section 4.3 (k = 1). Labels as targets: Bruch, Wang, Bendersky & Najork 2019, "An
+    analysis of the softmax cross entropy loss for learning-to-rank with binary relevance".
 
     Examples
     --------
@@ -115,64 +125,19 @@ class ListNet(KernelObjective):
     name = "listnet"
     declared = Facts(convex=True, second_derivative=True)
 
+    targets: Literal["softmax", "labels", "gains"] = Choice("softmax", ["softmax", *TARGETS])
+
     def program(self, labels: Vector, queries: Queries) -> Program:
-        """Prepare the cross entropy to softmax(y)."""
-        largest = reduce_queries(np.maximum, labels, queries)
+        """Prepare the cross entropy to the targets."""
+        if self.targets == "softmax":
+            largest = reduce_queries(np.maximum, labels, queries)
+            gains = np.exp(labels - largest[queries.index])
+        else:
+            gains = gain_values(TARGETS[self.targets], labels)
         return Program(
             softmax_loss,
             labels,
-            Terms(np.exp(labels - largest[queries.index]), scale=labels_differ(labels, queries)),
-            parameters=False,
-            work=SoftmaxWork,
-        )
-
-
-@register_objective
-@dataclass(frozen=True)
-class SoftmaxCrossEntropy(KernelObjective):
-    """Softmax cross-entropy: −Σ t_i log p_i with targets t_i ∝ G(y_i) and p = softmax(s/σ).
-
-    With labels as gains, the default, it is the softmax loss of rax and TF-Ranking, and CatBoost's
-    QuerySoftMax, but for their weight Σ y of each query. Unlike ListNet's softmax(y), targets of
-    documents without gain are 0. The curvature is the Hessian's diagonal, p (1 − p)/σ², but at
-    least |gradient|/σ. Queries whose gains are all equal take no part.
-
-    Parameters
-    ----------
-    gain : {"linear", "exp2"}, list, tuple or callable
-        What a label is worth; see `gbrank.measures.gains.gain_values`.
-
-    Notes
-    -----
-    - Formula: −Σ_i t_i log p_i, t_i = G(y_i)/Σ_j G(y_j), p = softmax(s/σ)
-    - Source: Bruch et al. 2019, equation 2
-    - Cost: O(m)
-
-    References
-    ----------
-    Bruch, Wang, Bendersky & Najork 2019, "An analysis of the softmax cross entropy loss for
-    learning-to-rank with binary relevance", equation 2.
-
-    Examples
-    --------
-    >>> from gbrank import Queries
-    >>> bound = SoftmaxCrossEntropy().bind([2, 1, 0], Queries.from_sizes([3]))
-    >>> bound.gradients([0.0, 0.0, 0.0])[0].round(4).tolist()
-    [-0.3333, 0.0, 0.3333]
-    """
-
-    name = "softmax"
-    declared = Facts(convex=True, second_derivative=True)
-
-    gain: Gain = Parameter("linear", check_gain)
-
-    def program(self, labels: Vector, queries: Queries) -> Program:
-        """Prepare the cross entropy to gains."""
-        gains = gain_values(self.gain, labels)
-        return Program(
-            softmax_loss,
-            labels,
-            Terms(gains, scale=labels_differ(gains, queries)),
+            Terms(gains, scale=labels_differ(labels, queries)),
             parameters=False,
             work=SoftmaxWork,
         )

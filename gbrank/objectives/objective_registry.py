@@ -4,7 +4,6 @@
 to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+listmle"`` a mixture.
 """
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.values import Positions, Vector
 from gbrank.common.words import WORDS, by_name
-from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_noise
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
@@ -97,12 +95,24 @@ class CustomObjective(Objective):
         return self.name
 
     def runner(self, binding: Binding) -> Runner:
-        """Return a driver that calls the function for each query."""
-        kernel = self.function
-        if takes_labels_first(kernel):
-            kernel = _with_scores_first(kernel)
-        program = Program(kernel=kernel, key=binding.y, seed=self.seed)
-        return PythonRunner(program, binding.queries, random=self._random)
+        """Make a driver that calls the function for each query."""
+        program = Program(kernel=self._kernel, key=binding.y, seed=self.seed)
+        return PythonRunner(program, binding.queries)
+
+    @property
+    def _kernel(self) -> Callable[..., Any]:
+        """The function of scores, labels, sigma and the seed of its generator."""
+        function = self.function
+        labels_first = takes_labels_first(function)
+        random = self._random
+
+        def kernel(scores: Vector, labels: Vector, sigma: float, seed: int) -> Any:
+            pair = (labels, scores) if labels_first else (scores, labels)
+            generator = {"rng": np.random.default_rng(seed)} if random else {}
+            return function(*pair, sigma, **generator)
+
+        kernel.__name__ = getattr(function, "__name__", "a custom objective")
+        return kernel
 
     @property
     def _random(self) -> bool:
@@ -113,28 +123,15 @@ class CustomObjective(Objective):
             return False
 
 
-def _with_scores_first(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def kernel(scores: Vector, labels: Vector, sigma: float, **generator: Any) -> Any:
-        return function(labels, scores, sigma, **generator)
-
-    return kernel
-
-
 class PythonRunner(Runner):
     """Runs a function query by query, with the driver's order, weights and checks."""
-
-    def __init__(self, program: Program, queries: Queries, random: bool) -> None:
-        super().__init__(program, queries)
-        self._random = random
 
     def _run(
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
         noise = query_noise(self._keys, self.program.seed, round)
         for query in range(self.queries.n_queries):
-            generator = {"rng": np.random.default_rng(noise[query])} if self._random else {}
-            rows, loss, g, h = self._run_query(query, scores, sigma, generator)
+            rows, loss, g, h = self._run_query(query, scores, sigma, noise[query])
             if outputs.values.size:
                 outputs.values[query] = loss
                 continue
@@ -143,12 +140,12 @@ class PythonRunner(Runner):
             outputs.curvature[rows] = np.maximum(h * weight, SMALLEST_CURVATURE)
 
     def _run_query(
-        self, query: int, scores: Vector, sigma: float, generator: dict[str, np.random.Generator]
+        self, query: int, scores: Vector, sigma: float, seed: np.uint64
     ) -> tuple[Positions, float, Vector, Vector]:
         rows, s, labels = self.best_first(query, scores)
-        name = getattr(self.program.kernel, "__name__", "a custom objective")
+        name = self.program.kernel.__name__
         # Copies, so that the function may change its arguments.
-        returned = self.program.kernel(s.copy(), labels.copy(), sigma, **generator)
+        returned = self.program.kernel(s.copy(), labels.copy(), sigma, seed)
         try:
             loss, *arrays = returned
             loss = float(loss)

@@ -78,13 +78,13 @@ def test_listnet_by_enumeration(sigma: float) -> None:
 # --- Softmax cross-entropy ----------------------------------------------------------------------
 
 
-@given(reference.queries(6), sigmas, st.sampled_from(["linear", "exp2"]))
+@given(reference.queries(6), sigmas, st.sampled_from(["labels", "gains"]))
 @settings(max_examples=30)
-def test_softmax_cross_entropy(query: reference.Query, sigma: float, gain: str) -> None:
+def test_softmax_cross_entropy(query: reference.Query, sigma: float, kind: str) -> None:
     """The formula by hand, with labels or gains as targets; alike gains take no part."""
     labels, scores = query
-    gains = labels if gain == "linear" else [2**label - 1 for label in labels]
-    bound = bind(f"softmax(gain={gain})", labels)
+    gains = labels if kind == "labels" else [2**label - 1 for label in labels]
+    bound = bind(f"listnet(targets={kind})", labels)
     p = softmax([score / sigma for score in scores])
     alike = len(set(gains)) == 1
     targets = p if alike else [value / sum(gains) for value in gains]
