@@ -1,6 +1,7 @@
 """Files of models: each gives what the model itself predicts, and damaged ones are refused."""
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,16 @@ def test_files_are_recognized_by_their_content(tmp_path: Path) -> None:
     own = GBRanker(n_estimators=3, random_state=0).fit(X, Y, qid=QID)
     own.save(tmp_path / "three")
     assert_array_equal(scores_from(tmp_path / "three", X), own.predict(X))
+
+
+def test_reading_a_file_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One would import modules of the working directory, such as somebody's own numpy.py."""
+    ranker = lightgbm_ranker()
+    ranker.booster_.save_model(tmp_path / "model")
+    (tmp_path / "numpy.py").write_text("raise ImportError")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert_allclose(scores_from("model", FRAME), ranker.predict(FRAME))
 
 
 @pytest.mark.slow
