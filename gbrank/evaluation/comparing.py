@@ -152,13 +152,9 @@ def compare_scores(
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
     warn_of_repeats(docid, queries)
-    sources: dict[str, Any] = {}
-    for key, source in scores.items():
-        with error_context(f"scores[{key!r}]: "):
-            source = open_source(source, X, key)
-            if not isinstance(source, Run):
-                source = check_scores(predicted(source, X, qid, group), n, unretrieved=True)
-            sources[key] = source
+    sources = {
+        key: _open_scores(key, source, X, n, qid=qid, group=group) for key, source in scores.items()
+    }
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
     if judge_labels is None:
@@ -182,6 +178,14 @@ def compare_scores(
         baseline=baseline,
         target_difference=target_difference,
     )
+
+
+def _open_scores(name: str, source: Any, X: Any, n: int, *, qid: Any, group: Any) -> Any:
+    with error_context(f"scores[{name!r}]: "):
+        source = open_source(source, X, name)
+        if isinstance(source, Run):
+            return source
+        return check_scores(predicted(source, X, qid, group), n, unretrieved=True)
 
 
 def cross_validate_rankers(

@@ -105,4 +105,5 @@ def _official(fold: Path, qid: Any, test: Any) -> Fold:
             demand = "must test each query in one of the folds"
             raise ArgumentError("folder", demand, f"query {unknown[0]} in {file} alone")
         rows.append(np.flatnonzero(np.isin(qid, queries)))
-    return Fold(*rows, np.flatnonzero(test))
+    train, valid = rows
+    return Fold(train, valid, np.flatnonzero(test))

@@ -135,8 +135,16 @@ def interval(values: Matrix) -> tuple[Vector, Vector]:
         unknown = np.full(len(values), np.nan)
         return unknown, unknown
     if n_queries < MANY:
-        low, high = np.percentile(_bootstrapped_means(values), [2.5, 97.5], axis=0)
-        return low, high
+        return stats.bootstrap(
+            (values,),
+            np.mean,
+            n_resamples=RESAMPLES,
+            batch=max(1, CELLS // values.size),
+            vectorized=True,
+            axis=-1,
+            method="percentile",
+            random_state=np.random.default_rng(SEED),
+        ).confidence_interval
     return t_interval(values.mean(axis=1), stats.sem(values, axis=1), n_queries - 1)
 
 
@@ -144,19 +152,6 @@ def t_interval(mean: Vector, error: Vector, freedom: Vector | int) -> tuple[Vect
     """Compute 95% intervals of means by their standard errors."""
     margin = np.where(error == 0, 0.0, stats.t.ppf(0.975, freedom) * error)
     return mean - margin, mean + margin
-
-
-def _bootstrapped_means(values: Matrix) -> Matrix:
-    rng = np.random.default_rng(SEED)
-    n_queries = values.shape[1]
-    batch = max(1, CELLS // n_queries)
-    resampled = []
-    for start in range(0, RESAMPLES, batch):
-        rows = np.arange(min(batch, RESAMPLES - start))[:, None]
-        drawn = rng.integers(n_queries, size=(len(rows), n_queries)) + n_queries * rows
-        counts = np.bincount(drawn.ravel(), minlength=len(rows) * n_queries)
-        resampled.append(counts.reshape(-1, n_queries) @ values.T)
-    return np.concatenate(resampled) / n_queries
 
 
 def randomisation_test(differences: Matrix) -> Vector:

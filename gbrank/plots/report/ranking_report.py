@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.checks import quoted
 from gbrank.common.errors import error_context
 from gbrank.common.files import check_folder
 from gbrank.common.runtime import import_optional
-from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of
@@ -133,38 +132,43 @@ def report(
     documents = None if docid is None else column_of(X, docid, "docid")
     queries = Queries.resolve(n_rows(X), qid, group)
     warn_of_repeats(documents, queries)
-    models = [_scored(ranker, X, queries, documents)]
-    if against is not None:
-        with error_context("against: "):
-            models.append(_scored(against, X, queries, documents))
-    sources, scores = zip(*models, strict=True)
-    rankers = [source if hasattr(source, "predict") else None for source in sources]
+    sources: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
+    ids = queries.ids[queries.index]
+    for context, name, source in zip(("", "against: "), called, (ranker, against), strict=True):
+        if source is not None:
+            with error_context(context):
+                sources[name] = open_source(source, X)
+                scores[name] = scores_from(sources[name], X, qid=ids, docid=documents)
+    rankers = [source if hasattr(source, "predict") else None for source in sources.values()]
     schema = _schema_of(rankers[0], X, {*columns, docid})
-    training = None
-    if train is not None:
-        with error_context("train: "):
-            training = schema.transform(select_columns(rankers[0], train))
+    with error_context("train: "):
+        seen = None if train is None else schema.transform(select_columns(rankers[0], train))
     labels = {"y": y} if judge_labels is None else with_judge(y, judge_labels, queries, None)
     rows = Documents.checked(X, queries=queries, **labels)
-    lists = _lists(rows, documents, sources, scores)
+    runs = {name: source for name, source in sources.items() if isinstance(source, Run)}
+    lists, vectors = with_retrieved(rows, documents, scores | runs, key_of)
+    in_order = [vectors[name] for name in sources]
     judged = ReportData(
         rows=rows,
         schema=schema,
         features=schema.transform(select_columns(rankers[0], X)),
-        training=training,
-        names=[page.name(name) for name in called[: len(models)]],
+        training=seen,
+        names=list(map(page.name, sources)),
         rankers=rankers,
-        scores=scores,
-        measured=[Measured.of(measure, *lists) for measure in chosen],
-        by={
-            column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
-            for column in columns
-        },
+        scores=list(scores.values()),
+        measured=[Measured.of(measure, lists, in_order) for measure in chosen],
+        by={column: _by_query(X, column, queries) for column in columns},
         documents=range(len(rows.y)) if documents is None else documents.tolist(),
         docid=docid,
     )
     title = " against ".join(judged.names)
     return page.write_page(html, "Ranking report", title, [*_sections(judged)], _facts(judged))
+
+
+def _by_query(X: Any, column: str, queries: Queries) -> list[Any]:
+    values = queries.one_each(column_of(X, column, "by"), f"by: column {column!r}")
+    return list(values.tolist())
 
 
 def _check_names(names: object) -> tuple[str, str]:
@@ -180,24 +184,6 @@ def _check_measures(ranker: Any, metric: Metric | Sequence[Metric] | None) -> li
     of_ranker = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
     of_y = (measure for measure in of_ranker if measure.label is None)
     return list({str(measure): measure for measure in (*of_y, *map(get_measure, USUAL))}.values())
-
-
-def _scored(
-    source: Any, X: Any, queries: Queries, documents: NDArray[Any] | None
-) -> tuple[Any, Vector]:
-    """Open a model, a run or scores, and score the rows."""
-    source = open_source(source, X)
-    return source, scores_from(source, X, qid=queries.ids[queries.index], docid=documents)
-
-
-def _lists(
-    rows: Documents, names: Any, sources: Sequence[Any], scores: Sequence[Vector]
-) -> tuple[Documents, list[Vector]]:
-    """Make the lists that are measured, with what only runs retrieved, and their scores."""
-    pairs = enumerate(zip(sources, scores, strict=True))
-    by_model = {str(i): item if isinstance(item, Run) else vector for i, (item, vector) in pairs}
-    lists, vectors = with_retrieved(rows, names, by_model, key_of)
-    return lists, [vectors[model] for model in by_model]
 
 
 def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
