@@ -43,7 +43,7 @@ def test_runs(tmp_path: Path) -> None:
     found = scores_from(path, qid=QID, docid=WIDER["url"])
     assert_array_equal(found[1:], X[1:, 0])
     assert found[0] < X[:, 0].min()
-    with pytest.raises(ValueError, match="docid must name the documents of the rows"):
+    with pytest.raises(ValueError, match="docid must name the document of each row"):
         scores_from(path, qid=QID)
     with pytest.warns(UserWarning, match=r"nothing was retrieved for 1 of 12 .*, such as '99'"):
         lacking = scores_from(path, qid=np.where(QID == 5, 99, QID), docid=WIDER["url"])
