@@ -48,7 +48,7 @@ def test_runs(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"nothing was retrieved for 1 of 12 .*, such as '99'"):
         lacking = scores_from(path, qid=np.where(QID == 5, 99, QID), docid=WIDER["url"])
     assert (lacking[QID == 5] < X[:, 0].min()).all()
-    with pytest.raises(ValueError, match="docid must name documents of"):
+    with pytest.raises(ValueError, match="docid must name documents that"):
         scores_from(path, qid=QID, docid=[f"x{row}" for row in range(len(Y))])
     for ids in (QID.astype(float), QID.astype(str)):
         np.testing.assert_array_equal(scores_from(path, qid=ids, docid=WIDER["url"]), found)
