@@ -164,7 +164,9 @@ def _trainer_of(
     train = documents[0]
     if positions is None or train.position is None:
         return trainer
-    trust = np.where(ranker.position_regularization, positions.identified, 1.0)
+    trust = np.array(positions.identified)
+    if ranker.position_regularization is None:
+        trust = np.ones(len(trust))
     return DebiasedTrainer(trainer, train.position, trust, settings.learning_rate, state)
 
 
@@ -324,6 +326,11 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
         return values
 
     model = fitted.model.refit(train.X, settings.n_jobs, steps)
-    of_fit = replace(fitted, best_score=np.nan, evals_result=EvalsResult())
-    data = {"data": sizes_of(train, []), "data_key": gradients.data_key}
-    return replace(of_fit, model=model, **data)
+    return replace(
+        fitted,
+        model=model,
+        best_score=np.nan,
+        evals_result=EvalsResult(),
+        data=sizes_of(train, []),
+        data_key=gradients.data_key,
+    )
