@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Literal, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from scipy import sparse as sp
 
 from gbrank.common.checks import check_finite, check_number, check_vector, quoted
 from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features, check_matrix, check_no_infinity
 from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, read_bytes, written
 
@@ -39,25 +38,9 @@ _UNDERSCORE = re.compile(rb"^[^#\n]*[0-9]_[0-9]", re.MULTILINE)  # which Python 
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
 
 
-@overload
-def read_letor(
-    path: StrPath,
-    *,
-    sparse: bool = ...,
-    comments: Literal[False] = ...,
-    n_features: int | None = ...,
-) -> tuple[Features, Vector, QueryIds]: ...
-
-
-@overload
-def read_letor(
-    path: StrPath, *, sparse: bool = ..., comments: Literal[True], n_features: int | None = ...
-) -> tuple[Features, Vector, QueryIds, list[str]]: ...
-
-
 def read_letor(
     path: StrPath, *, sparse: bool = False, comments: bool = False, n_features: int | None = None
-) -> tuple[Features, Vector, QueryIds] | tuple[Features, Vector, QueryIds, list[str]]:
+) -> tuple[Any, ...]:
     r"""Read documents with labels, queries and features from a LETOR (SVMlight) file.
 
     One document per line, ``label qid:query index:value index:value ... #comment``. Indices start

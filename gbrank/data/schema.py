@@ -139,7 +139,7 @@ class Schema:
                 demand = f"must have {self.n_features} columns, as in fit"
                 raise ArgumentError("X", demand, f"shape {values.shape}")
             return self._of_columns(values.T.tolist())
-        indices = self._indices(table)
+        indices = self.columns_in(table)
         codes: dict[int, Vector] = {}
         for position, known in self._codes_of.items():
             index = indices[position]
@@ -150,17 +150,22 @@ class Schema:
     def including(self, other: Schema) -> Schema:
         """Add the categories of another schema, in columns where both have some."""
         categories = dict(self.categories)
-        for position, place in enumerate(other.columns_in(self)):
-            if place in categories:
-                known = {*categories[place], *other.categories.get(position, ())}
-                categories[place] = _sorted(known)
+        for position, column in enumerate(other.columns_in(self)):
+            if column in categories:
+                known = {*categories[column], *other.categories.get(position, ())}
+                categories[column] = _sorted(known)
         return replace(self, categories=categories)
 
-    def columns_in(self, other: Schema) -> list[int]:
-        """Find the columns in another schema: by name, or by order where one has no names."""
-        if self.names is None or other.names is None:
-            return [*range(self.n_features)]
-        return _columns_by_name(self.names, other.names)
+    def columns_in(self, other: Schema | FeatureTable) -> list[int]:
+        """Find the columns in another table: by name, or by order where one has no names."""
+        if self.names is None or other.names is None or self.names == other.names:
+            n = self.n_features if isinstance(other, Schema) else other.shape[1]
+            return [*range(n)]
+        column_of_name = {name: column for column, name in enumerate(other.names)}
+        if missing := [name for name in self.names if name not in column_of_name]:
+            problem = f"it lacks {listed(missing)}, and has {listed(other.names)}"
+            raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
+        return [column_of_name[name] for name in self.names]
 
     def convert(self, features: Features, other: Schema) -> Features:
         """Convert what another schema has read: other columns, and other codes of categories."""
@@ -184,7 +189,9 @@ class Schema:
     def in_order(self, X: Any) -> Any:
         """Order the columns of a data frame as in fit; return anything else unchanged."""
         table = feature_table(X) if self.names else None
-        return X if table is None or table.names == self.names else table.take(self._indices(table))
+        if table is None or table.names == self.names:
+            return X
+        return table.take(self.columns_in(table))
 
     def of_rows(self, rows: Sequence[Mapping[Any, Any]]) -> Features:
         """Convert rows, each a mapping with a value for each name, to an array."""
@@ -225,12 +232,6 @@ class Schema:
                 raise ArgumentError("X", f"{demand} column {self._name(position)!r}", f"{value}")
         return matrix
 
-    def _indices(self, table: FeatureTable) -> list[int]:
-        """Find the columns of fit in a table."""
-        if self.names is None or table.names == self.names:
-            return [*range(len(table.names))]
-        return _columns_by_name(self.names, table.names)
-
     def _name(self, position: int) -> str:
         return str(position) if self.names is None else self.names[position]
 
@@ -256,15 +257,6 @@ def _infinite_columns(table: FeatureTable) -> list[str]:
         for index in sorted(numeric)
         if np.isinf(as_numbers(table.column(index), "")).any()
     ]
-
-
-def _columns_by_name(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
-    """Find the columns of fit among the names of a table."""
-    column_of_name = {name: column for column, name in enumerate(names)}
-    if missing := [name for name in wanted if name not in column_of_name]:
-        problem = f"it lacks {listed(missing)}, and has {listed(names)}"
-        raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
-    return [column_of_name[name] for name in wanted]
 
 
 def _known_categories(column: nw.Series[Any]) -> list[Any]:
