@@ -41,7 +41,9 @@ def training_documents(
         raise ValueError("X must hold at least two documents to rank, got 1 sample.")
     weights = documents.weights
     if weights is not None and not all_any(weights.any()):
-        raise ValueError("sample_weight and query_weight: at least one weight must be positive.")
+        raise ValueError(
+            "sample_weight and query_weight: all weights are zero; one must be positive."
+        )
     return documents
 
 

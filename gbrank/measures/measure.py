@@ -475,7 +475,7 @@ class BoundMeasure:
         weights = np.ones(len(values)) if weights is None else weights
         if not all_any((weights > 0).any()):
             raise ValueError(
-                "sample_weight and query_weight: at least one weight must be positive."
+                "sample_weight and query_weight: all weights are zero; one must be positive."
             )
         counted = ~np.isnan(values) & (weights > 0)
         # Rounding must not depend on the order of queries, nor leave the range of the values.

@@ -126,7 +126,7 @@ def test_weights_of_which_all_are_zero(name: str) -> None:
 
     assert on_workers(lambda rank: fit(rank, [True, False]), 2) == [2, 2]
     for error in on_workers(lambda rank: fit(rank, [True, True]), 2):
-        assert "query_weight: at least one weight must be positive." in str(error)
+        assert "query_weight: all weights are zero; one must be positive." in str(error)
 
 
 values = st.lists(st.floats(0, 1e300), min_size=2, max_size=30)

@@ -104,7 +104,7 @@ def test_catalogue() -> None:
         for page, usage in ((objectives_page(), "toytop:MEASURE"), (measures_page(), "toyfirst"))
     )
     assert as_tex("−c Σ_i G_i softmax(s/σ)_i") in toytop
-    assert "Measures: all." in toytop
+    assert "Metrics: all." in toytop
     assert as_tex("y_1 / max y") in toyfirst
     smooth = objectives_page().split("\n## `smooth:MEASURE`\n")[1].split("\n## ")[0]
     assert "`toyfirst`" in smooth

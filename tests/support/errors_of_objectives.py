@@ -99,8 +99,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("Dataset",
          "lgb.train({'objective': lightgbm_fobj(), 'verbose': -1}, lgb.Dataset(X, y, "
          "group=[10] * 10, free_raw_data=False).subset([*range(5, 60)]), 1)"),
-        ("label_lower_bound",
-         "xgb.train({}, xgb.DMatrix(X, y, qid=qid, label_lower_bound=y), 1, obj=xgboost_obj())"),
         ("bagging_by_query",
          "lgb.train({'objective': lightgbm_fobj(), 'bagging_by_query': True, 'verbose': "
          "-1},lgb.Dataset(X, y, group=[10] * 10), 1)"),
