@@ -65,7 +65,7 @@ class Options:
             if reason := self._why_not(main, defaults | checked):
                 refused.append(f"{name!r}{reason}")
             elif main not in known:
-                unknown.append(name)
+                unknown.append(str(name))
         messages = []
         if refused:
             messages.append(f"booster_params must not hold {'; '.join(refused)}.")
