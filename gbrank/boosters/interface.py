@@ -105,11 +105,10 @@ class Model(Protocol):
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":
-        """Load what `dump` returned; the model predicts on at most `n_jobs` threads."""
+        """Load what `dump` returned, or a model file; one that was cut raises ValueError.
 
-    @classmethod
-    def read_file(cls, content: bytes) -> "Model":
-        """Load a model file of the library's; one that was cut raises ValueError."""
+        The model predicts on at most `n_jobs` threads.
+        """
 
     @classmethod
     def recognise(cls, model: object) -> "Model | None":
@@ -124,7 +123,7 @@ class Model(Protocol):
     def predict_native(self, X: Any) -> Vector:
         """Score each row, untransformed, of a table that the library reads itself.
 
-        Called for models that `recognise` or `read_file` returned.
+        Called for models of users, which `recognise` wraps.
         """
 
     def refit(self, X: Features, n_jobs: int, change: Refit) -> "Model":

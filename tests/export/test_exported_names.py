@@ -38,7 +38,7 @@ def test_columns_that_are_called_as_lines_of_lightgbms_text(tmp_path: Path) -> N
     """They are named after the trees, too."""
     columns = ["threshold", "left_child", "split_feature", "d", "e"]
     ranker = fitted(pd.DataFrame(WHOLE, columns=columns))
-    BOOSTERS[ranker.booster].model.read_file(ranker._model.dump())
+    BOOSTERS[ranker.booster].model.load(ranker._model.dump())
     export_model(ranker, tmp_path / "model.json", "opensearch")
     assert used_names(tmp_path / "model.json") == set(columns)
 

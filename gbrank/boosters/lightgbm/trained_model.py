@@ -27,14 +27,7 @@ class LightGBMModel:
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "LightGBMModel":
-        """Read a model from LightGBM's text format; threads are an argument of each prediction."""
-        text = content.decode().replace("\r\n", "\n")
-        with translated("not a LightGBM model"):
-            return cls(lgb.Booster(model_str=text))
-
-    @classmethod
-    def read_file(cls, content: bytes) -> "LightGBMModel":
-        """Read a model file that others may have cut or edited, or refuse it.
+        """Read a model from LightGBM's text; threads are an argument of each prediction.
 
         LightGBM takes a cut file, and reads beyond a parameter without a colon. Without the sizes
         of trees it reads one after another, and an error in them does not end the process.
@@ -47,7 +40,8 @@ class LightGBMModel:
         for line in listed.partition("end of parameters")[0].splitlines():
             if not PARAMETER.match(line):
                 raise ValueError(f"its parameters have {line!r}, not [name: value]")
-        return cls.load(SIZES.sub("", text).encode())
+        with translated("not a LightGBM model"):
+            return cls(lgb.Booster(model_str=SIZES.sub("", text)))
 
     @classmethod
     def recognise(cls, model: object) -> "LightGBMModel | None":
@@ -73,7 +67,7 @@ class LightGBMModel:
     def refit(self, X: Features, n_jobs: int, change: Refit) -> "LightGBMModel":
         """Copy the trees with other leaf values, which depend on the leaves of rows."""
         leaves = np.ascontiguousarray(self._predicted(X, n_jobs, pred_leaf=True).T)
-        text = SIZES.sub("", self.native.model_to_string())
+        text = self.native.model_to_string()
         values = [np.array(line.split(), np.float64) for line in LEAF_VALUES.findall(text)]
         lines = (" ".join(map(repr, new.tolist())) for new in change(leaves, values))
         text = LEAF_VALUES.sub(lambda _: f"leaf_value={next(lines)}", text)

@@ -27,16 +27,11 @@ class XGBoostModel:
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "XGBoostModel":
-        """Read a model from XGBoost's JSON format; it predicts on at most `n_jobs` threads."""
+        """Read a model from XGBoost's formats; it predicts on at most `n_jobs` threads."""
         booster = xgb.Booster({"nthread": n_jobs} if n_jobs else None)
         with translated("not an XGBoost model"):
             booster.load_model(bytearray(content))
         return cls(booster)
-
-    @classmethod
-    def read_file(cls, content: bytes) -> "XGBoostModel":
-        """Read a model file."""
-        return cls.load(content)
 
     @classmethod
     def recognise(cls, model: object) -> "XGBoostModel | None":
