@@ -73,8 +73,11 @@ T = TypeVar("T")
 # Bytes, in which the processor fetches memory.
 CACHE_LINE = 64
 
-REAL, INTEGER = types.float64, types.int64
-VECTOR, MATRIX, POSITIONS = types.float64[::1], types.float64[:, ::1], types.int64[::1]
+REAL = types.float64
+INTEGER = types.int64
+VECTOR = types.float64[::1]
+MATRIX = types.float64[:, ::1]
+POSITIONS = types.int64[::1]
 
 
 def tuple_type(cls: Any, *fields: Any) -> Any:
@@ -167,7 +170,8 @@ def borrow(typing: Any, structure: Any) -> Any:
             if not isinstance(kind, types.Array):
                 return value
             copy = context.make_helper(builder, kind, value)
-            copy.meminfo, copy.parent = copy.meminfo.type(None), copy.parent.type(None)
+            copy.meminfo = copy.meminfo.type(None)
+            copy.parent = copy.parent.type(None)
             return copy._getvalue()
 
         return _rebuilt(without_owner, context, builder, structure, arguments[0])
@@ -210,8 +214,10 @@ def stack_matrix(typing: Any, rows: Any, columns: Any) -> Any:
                 name,
                 cgutils.pack_array(builder, [cgutils.intp_t(value) for value in values]),
             )
-        matrix.itemsize, matrix.nitems = cgutils.intp_t(item), cgutils.intp_t(size)
-        matrix.meminfo, matrix.parent = matrix.meminfo.type(None), matrix.parent.type(None)
+        matrix.itemsize = cgutils.intp_t(item)
+        matrix.nitems = cgutils.intp_t(size)
+        matrix.meminfo = matrix.meminfo.type(None)
+        matrix.parent = matrix.parent.type(None)
         return matrix._getvalue()
 
     return MATRIX(rows, columns), generate
@@ -281,8 +287,10 @@ def _vector_in(start: Any, context: Any, builder: Any, kind: Any, place: Any, si
     item = context.get_constant(types.intp, context.get_abi_sizeof(pointer.pointee))
     vector.data = builder.bitcast(place, pointer)
     vector.shape, vector.strides = (cgutils.pack_array(builder, [each]) for each in (size, item))
-    vector.itemsize, vector.nitems = item, size
-    vector.meminfo, vector.parent = start.meminfo, start.parent
+    vector.itemsize = item
+    vector.nitems = size
+    vector.meminfo = start.meminfo
+    vector.parent = start.parent
     return vector._getvalue()
 
 
@@ -339,7 +347,8 @@ def _copier() -> Callable[[Any], Any]:
 
 
 # numba looks up flags 10,000 times a kernel, and each time lists all their options.
-_numbas_hash, _numbas_equality = TargetConfig.__hash__, TargetConfig.__eq__
+_numbas_hash = TargetConfig.__hash__
+_numbas_equality = TargetConfig.__eq__
 
 
 def _compare_flags_by(hash_of: Callable[..., int], equality: Callable[..., bool]) -> None:

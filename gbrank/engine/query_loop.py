@@ -108,8 +108,12 @@ def _loop(
 ) -> int:
     """Run the kernel over these queries; return the first faulty one, or −1."""
     measure = functions_at(addresses)
-    documents, work, outputs = borrow(documents), borrow(work), borrow(outputs)
-    parameters, ranked, queries = borrow(parameters), borrow(ranked), borrow(queries)
+    documents = borrow(documents)
+    work = borrow(work)
+    outputs = borrow(outputs)
+    parameters = borrow(parameters)
+    ranked = borrow(ranked)
+    queries = borrow(queries)
     with_gradient = outputs.gradient.size > 0
     for q in queries:
         start = documents.offsets[q]
@@ -118,7 +122,8 @@ def _loop(
         sorting = best_first.sorting
         order = slice_of(documents.order, start, start + m)
         sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
-        singles, doubles = documents.singles, documents.doubles
+        singles = documents.singles
+        doubles = documents.doubles
         copy_ranked(start, singles, doubles, sorting.ranking, best_first.key, best_first.gains)
         find_ties(sorting.scores, documents.tied, best_first.first, best_first.last)
         query = query_of(q, start, best_first, parameters, documents, work)
@@ -174,7 +179,8 @@ def sort(scores: Vector, order: Positions, before: NDArray[np.int16], sorting: S
 
     `before` holds the ranking of the last time, and then that of now; −1 if there was none.
     """
-    s, ranking = sorting.scores, sorting.ranking
+    s = sorting.scores
+    ranking = sorting.ranking
     sorted_again = s.size < LONG and before[0] >= 0
     if sorted_again:
         for i in range(s.size):
@@ -226,7 +232,8 @@ def find_ties(s: Vector, tied: bool, first: Positions, last: Positions) -> None:
 def write_back(rows: Positions, out: Derivatives, weights: Vector, outputs: Outputs) -> bool:
     """Write a query's derivatives, weighted, to its rows; return False if they are not usable."""
     for i in range(rows.size):
-        gradient, curvature = out.gradient[i], out.curvature[i]
+        gradient = out.gradient[i]
+        curvature = out.curvature[i]
         if not (np.isfinite(gradient) and np.isfinite(curvature) and curvature >= 0):
             return False
     for i in range(rows.size):

@@ -10,7 +10,8 @@ from gbrank.engine.numba_internals import bits_of, stack_matrix
 LONG = 120
 # How many moves by insertion, per document, cost as much as sorting anew.
 MOVES = 6
-DIGITS, BITS = 8, 8
+DIGITS = 8
+BITS = 8
 VALUES = 1 << BITS  # of a digit
 SIGN = np.uint64(1 << 63)
 

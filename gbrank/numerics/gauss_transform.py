@@ -85,8 +85,6 @@ def sum_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
     boxes = unpack(stack_matrix(3, BOXES), Boxes)
     for slot in range(BOXES):
         boxes.numbers[slot] = -np.inf
-        boxes.begins[slot] = 0
-        boxes.ends[slot] = 0
     moments = stack_matrix(MOMENTS, TERMS)
     local = stack_matrix(STREAMS, TERMS)
     powers = stack_matrix(1, TERMS)[0]
@@ -119,11 +117,7 @@ def sum_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
                 _add_pairs(slope, start, stop, begin, end, places, weights, out)
         for i in range(start, stop):
             fill_powers(2.0 * (places[i] - box) - 1.0, powers)
-            for c in range(np.uintp(streams)):
-                total = 0.0
-                for n in range(np.uintp(TERMS)):
-                    total += local[c, n] * powers[n]
-                out[c, i] += total
+            _add_polynomials(i, streams, local, powers, out)
         start = stop
 
 
@@ -149,6 +143,16 @@ def _enter(
         coming += 1
     boxes.ends[slot] = coming
     return coming
+
+
+@inline
+def _add_polynomials(i: int, streams: int, local: Matrix, powers: Vector, out: Matrix) -> None:
+    """Add to document i the polynomials of its box, of which `powers` are the powers."""
+    for c in range(np.uintp(streams)):
+        total = 0.0
+        for n in range(np.uintp(TERMS)):
+            total += local[c, n] * powers[n]
+        out[c, i] += total
 
 
 @inline

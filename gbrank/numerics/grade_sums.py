@@ -27,7 +27,8 @@ class GradeSums(NamedTuple):
 @inline
 def softmax_up_to(s: Vector, grade: Vector, sigma: float, sums: GradeSums) -> int:
     """Fill `top` and `total`, let nothing be due, and return the number of grades."""
-    top, total = sums.top, sums.total
+    top = sums.top
+    total = sums.total
     n = 0
     for i in range(s.size):
         n = max(n, int(grade[i]) + 1)

@@ -19,7 +19,8 @@ from gbrank.engine.numba_internals import bits_of, head_of, slice_of
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
 
 # Of the bits of a double: those of its fraction, and those of the number 1.
-FRACTION, ONE = np.int64((1 << 52) - 1), np.int64(1023 << 52)
+FRACTION = np.int64((1 << 52) - 1)
+ONE = np.int64(1023 << 52)
 HALF = np.uint64((1 << 63) - 1)
 LOG_2 = float(np.log(2.0))
 
@@ -70,8 +71,10 @@ def draw_ranking(query: Query, draw: int, wide: bool, down: Vector, work: Draw) 
 
     Draws come in pairs, from uniform numbers u and u + 1/2 modulo 1.
     """
-    s, m = query.scores, query.scores.size
-    first, shift = draw // 2 * m, HALF * np.uint64(draw % 2)
+    s = query.scores
+    m = query.scores.size
+    first = draw // 2 * m
+    shift = HALF * np.uint64(draw % 2)
     keys = slice_of(work.keys, 0, m)
     for i in range(m):
         keys[i] = shifted(query.noise, first + i, shift)

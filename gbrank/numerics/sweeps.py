@@ -93,7 +93,8 @@ def add_sums(
             total = 0.0
             for n in range(np.uintp(TERMS)):
                 total += terms[above, n] * sums[0, n] * powers[n]
-            end, tied = head, 0.0
+            end = head
+            tied = 0.0
             while 0 <= end < m and first[end] == first[head]:
                 tied += weights[end]
                 end += step
@@ -153,8 +154,10 @@ def sweep_pairs(
     """
     m = s.size
     pairs = Pairs(s, sigma, first, x, weights, delta, terms, out)
-    members, spare = slice_of(work.members, 0, m), slice_of(work.spare, 0, m)
-    ordered, factors = slice_of(work.ordered, 0, m), slice_of(work.factors, 0, m)
+    members = slice_of(work.members, 0, m)
+    spare = slice_of(work.spare, 0, m)
+    ordered = slice_of(work.ordered, 0, m)
+    factors = slice_of(work.factors, 0, m)
     order_by(slice_of(x, 0, m), ordered, members, factors, spare)
     for p in range(m):
         anchor = work.anchors[p - 1] if p > 0 else s[0]
@@ -235,8 +238,10 @@ def _add_small(members: Positions, pairs: Pairs) -> None:
 @inline
 def _weigh_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: SmallPart) -> None:
     """Write weight, gradient and curvature of the pairs of a document with those below it."""
-    terms, (unit, separable) = pairs.terms, pairs.weights
-    value, head = small.values[i], small.heads[i]
+    terms = pairs.terms
+    (unit, separable) = pairs.weights
+    value = small.values[i]
+    head = small.heads[i]
     upper = pairs.delta.upper[p] if separable else 1.0
     share = pairs.delta.share[p] if separable else 0.0
     inside = pairs.delta.inside[p] if separable else 1.0
@@ -314,7 +319,9 @@ class Passed(NamedTuple):
 @inline
 def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> None:
     """Add to each document its pairs on one side; those in a tied block are with those below."""
-    size, above, first = members.size, side.above, pairs.first
+    size = members.size
+    above = side.above
+    first = pairs.first
     sums = stack_matrix(SUMS, TERMS)
     for row in range(SUMS):
         for n in range(TERMS):
@@ -401,15 +408,18 @@ def _sums_of_passed(
     """Return gradient and curvature of a document's pairs with those passed."""
     wrong = better if side.above else np.uintp(1) - better
     d = _distance(p, side, pairs)
-    of_gradient, of_curvature = pairs.terms[wrong], pairs.terms[np.uintp(2) + wrong]
+    of_gradient = pairs.terms[wrong]
+    of_curvature = pairs.terms[np.uintp(2) + wrong]
     row = _first_row(np.uintp(1) - better, pairs)
-    one, two = passed.sums[row], passed.sums[row + np.uintp(1)]
+    one = passed.sums[row]
+    two = passed.sums[row + np.uintp(1)]
     powers = passed.powers
     gradient = 0.0
     curvature = 0.0
     if pairs.weights.separable:
         a, b = _factors(p, not side.above, pairs)
-        three, four = passed.sums[row + np.uintp(2)], passed.sums[row + np.uintp(3)]
+        three = passed.sums[row + np.uintp(2)]
+        four = passed.sums[row + np.uintp(3)]
         for n in range(np.uintp(TERMS)):
             term = a * (d * one[n] + two[n]) + b * (d * three[n] + four[n])
             term *= powers[n]

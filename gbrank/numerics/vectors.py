@@ -8,7 +8,8 @@ from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
 from gbrank.engine.numba_internals import head_of
 
-SMALLEST, LARGEST = 1e-300, 1e300
+SMALLEST = 1e-300
+LARGEST = 1e300
 
 # The longest Newton step of logistic losses, in units of σ: far beyond what training meets.
 LONGEST_STEP = 1e3

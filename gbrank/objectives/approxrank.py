@@ -40,7 +40,8 @@ from gbrank.objectives.objective_registry import register_objective
 # grades) to 2,400 (a continuous label).
 LONGEST_DIRECT = 1600
 # Factors on z with which each sigmoid has the logistic function's slope at 0, 1/4.
-ARCTAN_WIDTH, ERF_WIDTH = np.pi / 4, np.sqrt(np.pi) / 4
+ARCTAN_WIDTH = np.pi / 4
+ERF_WIDTH = np.sqrt(np.pi) / 4
 
 
 class ApproxParameters(NamedTuple):
@@ -99,7 +100,9 @@ def _sum_pairs(
 ) -> float:  # fmt: skip
     """Return minus the measure of ranks summed pair by pair; `rank` and `slope` are of a pair."""
     parameters: ApproxParameters = query.parameters
-    ranks, slopes, m = query.work.ranks, query.work.slopes, query.scores.size
+    ranks = query.work.ranks
+    slopes = query.work.slopes
+    m = query.scores.size
     if all_alike(query.ranking.gains):
         return 0.0
     for i in range(m):
@@ -118,8 +121,11 @@ def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
     """Return what `approximate_measure` returns, by sweeps."""
     parameters: ApproxParameters = query.parameters
     work: ApproxWork = query.work
-    s, sigma, first = query.scores, query.sigma, query.ranking.first
-    ranks, slopes = work.ranks, work.slopes
+    s = query.scores
+    sigma = query.sigma
+    first = query.ranking.first
+    ranks = work.ranks
+    slopes = work.slopes
     if all_alike(query.ranking.gains):
         return 0.0
     for i in range(s.size):
@@ -293,7 +299,9 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
     P_i = ĉ_i/r̂_i and a_i = x_i/(R r̂_i), the gradient of the loss is
     Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
     """
-    s, x, sigma = query.scores, query.ranking.gains, query.sigma
+    s = query.scores
+    x = query.ranking.gains
+    sigma = query.sigma
     work: SmoothAPWork = query.work
     if all_alike(x):
         return 0.0

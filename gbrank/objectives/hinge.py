@@ -23,7 +23,8 @@ def hinge_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     slopes on both sides.
     """
     to: Derivatives = out if out.gradient.size > 0 else query.work
-    pairs, m = (query.scores, query.key, query.sigma), query.scores.size
+    pairs = (query.scores, query.key, query.sigma)
+    m = query.scores.size
     loss = add_pairs(no_scale, hinge, pairs, query.parameters, m, to.gradient, to.curvature)
     to_score_units(query.sigma, out)
     return loss

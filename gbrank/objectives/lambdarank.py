@@ -33,7 +33,8 @@ from gbrank.objectives.objective_registry import register_objective
 # Up to this many documents, pairs are summed one by one. Measured break-even points with five
 # grades are 500 (AP) to 1,150 (RankNet). Sweeps divide lists by label, more often the more labels
 # there are: with a continuous label, break-even is at 1,700.
-LONGEST_DIRECT, LONGEST_DIVIDED = 750, 1700
+LONGEST_DIRECT = 750
+LONGEST_DIVIDED = 1700
 FEW_LABELS = 32
 
 
@@ -72,8 +73,12 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
     parameters: PairParameters = query.parameters
     work: PairWork = query.work
-    s, labels, ranking, sigma = query.scores, query.key, query.ranking, query.sigma
-    m, weights = s.size, work.weights
+    s = query.scores
+    labels = query.key
+    ranking = query.ranking
+    sigma = query.sigma
+    m = s.size
+    weights = work.weights
     top = np.int64(min(parameters.top, float(m)))
     for j in range(m):
         weights[j] = 1.0
@@ -111,8 +116,13 @@ def write_separable(
     i: int, begin: int, end: int, ranking: Ranking, delta: SeparableDelta, out: Vector
 ) -> None:
     """Write the expected delta of document i with begin, ..., end − 1, all of them below it."""
-    gains, gain, last = ranking.gains, ranking.gains[i], ranking.last[i]
-    inside, upper, share, lower = delta.inside[i], delta.upper[i], delta.share[i], delta.lower
+    gains = ranking.gains
+    gain = ranking.gains[i]
+    last = ranking.last[i]
+    inside = delta.inside[i]
+    upper = delta.upper[i]
+    share = delta.share[i]
+    lower = delta.lower
     # Unsigned indices need no wrap-around check, so that the loops vectorise.
     for j in range(np.uintp(begin), np.uintp(min(last, end))):
         out[j] = abs(gain - gains[j]) * inside
@@ -138,7 +148,8 @@ def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     """
     parameters: PairParameters = query.parameters
     work: PairWork = query.work
-    m, delta = query.scores.size, work.delta
+    m = query.scores.size
+    delta = work.delta
     top = np.int64(min(parameters.top, float(m)))
     if parameters.separable:
         measure.separable(query.ranking, top, delta)
@@ -167,7 +178,9 @@ def _add_blocks(
     query: Query, measure: MeasureFunctions, top: int, weights: Vector, out: Derivatives
 ) -> None:
     """Add the pairs inside tied blocks, those of equal gains together."""
-    gains, first, last = query.ranking.gains, query.ranking.first, query.ranking.last
+    gains = query.ranking.gains
+    first = query.ranking.first
+    last = query.ranking.last
     begin = 0
     while begin < gains.size and first[begin] < top:
         end = begin + 1
@@ -209,7 +222,8 @@ def pairs_program(
     """
     terms = program.terms or Terms(program.key)
     by_label = np.argsort(program.key)
-    steps, rises = np.diff(terms.gains[by_label]), np.diff(program.key[by_label]) > 0
+    steps = np.diff(terms.gains[by_label])
+    rises = np.diff(program.key[by_label]) > 0
     n_labels = 1 + int(np.count_nonzero(rises))
     alike = np.array_equal(steps > 0, rises)  # gains order documents as labels do
     parameters = PairParameters(

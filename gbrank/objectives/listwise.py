@@ -30,10 +30,13 @@ class SoftmaxWork(NamedTuple):
 def softmax_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Compute −Σ t log p, t = G/Σ G, p = softmax(s/σ); targets t may be noisy."""
     noisy: bool = query.parameters
-    s, gains, sigma = query.scores, query.ranking.gains, query.sigma
+    s = query.scores
+    gains = query.ranking.gains
+    sigma = query.sigma
     if query.ranking.scale == 0.0:
         return 0.0
-    p, targets = query.work.p, query.work.targets
+    p = query.work.p
+    targets = query.work.targets
     sum_of_targets = 0.0
     total = 0.0
     for i in range(s.size):
@@ -57,7 +60,9 @@ def softmax_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
 
 def list_likelihood(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over the documents above the lowest grade."""
-    s, grade, sigma = query.scores, query.key, query.sigma
+    s = query.scores
+    grade = query.key
+    sigma = query.sigma
     sums: GradeSums = query.work
     n = softmax_up_to(s, grade, sigma, sums)
     loss = 0.0

@@ -28,12 +28,15 @@ from gbrank.objectives.objective_registry import register_objective
 
 # By default, lists of more than `WHOLE` documents take pairs of the first `TOP`, others all pairs:
 # so lists of 100,000 documents take at most twice the time per document of lists of 300.
-WHOLE, TOP = 700, 64
+WHOLE = 700
+TOP = 64
 # exp(NARROW) is finite: within so many σ, pairs may be taken in any order.
 NARROW = 700.0
 # From this many documents on, to leave out pairs of one label saves more than to group them costs:
 # two groups in short lists, more in long ones.
-SHORT, FEW_GROUPS, GROUPS = 12, 2, 8
+SHORT = 12
+FEW_GROUPS = 2
+GROUPS = 8
 # Long lists are processed in blocks that stay in the processor's cache.
 BLOCK = 1024
 
@@ -93,8 +96,11 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
     """
     parameters: NoisyParameters = query.parameters
     work: NoisyWork = query.work
-    s, gains, sigma = query.scores, query.ranking.gains, query.sigma
-    m, draws = s.size, parameters.draws
+    s = query.scores
+    gains = query.ranking.gains
+    sigma = query.sigma
+    m = s.size
+    draws = parameters.draws
     pairs = logistic_pairs(s, sigma, work.up, work.down)
     grouped = m >= SHORT and (s[0] - s[m - 1]) / sigma <= NARROW
     measure.separable(without_ties(query.ranking, gains, work.first, work.last), m, work.delta)
@@ -127,8 +133,10 @@ def sum_pairs(
     work: NoisyWork, out: Derivatives,
 ) -> float:  # fmt: skip
     """Add all pairs, in units of σ, or return their loss."""
-    labels, gains = documents.labels, documents.gains
-    weights, m = work.weights, documents.scores.size
+    labels = documents.labels
+    gains = documents.gains
+    weights = work.weights
+    m = documents.scores.size
     pairs = LogisticPairs(documents.scores, sigma, wide, documents.up, documents.down)
     loss = 0.0
     begin = 0
@@ -137,7 +145,8 @@ def sum_pairs(
         while grouped and begin < m and labels[begin] == labels[i]:
             begin += 1
         for draw in range(0, draws, 2):  # two at a time, which costs little more than one
-            one, other = work.worth[draw], work.worth[draw + 1]
+            one = work.worth[draw]
+            other = work.worth[draw + 1]
             for j in range(np.uintp(begin), np.uintp(m)):
                 so_far = weights[j] if draw > 0 else 0.0
                 change = abs(one[i] - one[j]) + abs(other[i] - other[j])
@@ -206,8 +215,10 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     """Sum the pairs of each noisy ranking, in its order, and take the mean over the draws."""
     work: NoisyWork = query.work
     parameters: NoisyParameters = query.parameters
-    draws, sigma = parameters.draws, query.sigma
-    s, m = query.scores, query.scores.size
+    draws = parameters.draws
+    sigma = query.sigma
+    s = query.scores
+    m = query.scores.size
     top = m if m <= parameters.whole else min(parameters.top, m)
     in_order = PairDocuments(s, query.key, query.ranking.gains, work.up, work.down)
     wide = logistic_pairs(s, sigma, work.up, work.down).wide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
@@ -432,26 +432,27 @@ class Mixture(Objective):
     def facts(self) -> Facts:
         """The facts of the mixture, which follow from those of its objectives."""
         parts = [objective.facts for objective in self.objectives]
-        of = {item.name: [getattr(part, item.name) for part in parts] for item in fields(Facts)}
         scheduled = any(map(callable, self.weights or ()))
+        units = [part.sigma_unit for part in parts if part.sigma_unit != "none"]
+        need_start = [part.needs_start for part in parts]
         alike = {(part.sigma, split_label(part.start)[0]) for part in parts}
         sigma, start = (parts[0].sigma, parts[0].start) if len(alike) == 1 else ("1", "none")
         return Facts(
-            formula=f"{' and '.join(of['formula'])}, each over its mean curvature",
+            formula=f"{' and '.join(part.formula for part in parts)}, each over its mean curvature",
             source="gbrank",
-            convex=all(of["convex"]),
+            convex=all(part.convex for part in parts),
             differentiable=False,
-            shift_invariant=all(of["shift_invariant"]),
-            stochastic=any(of["stochastic"]),
-            annealed=scheduled or any(of["annealed"]),
-            draws_documents=all(of["draws_documents"]),
-            labels="; ".join(of["labels"]),
-            cost=" + ".join(of["cost"]),
+            shift_invariant=all(part.shift_invariant for part in parts),
+            stochastic=any(part.stochastic for part in parts),
+            annealed=scheduled or any(part.annealed for part in parts),
+            draws_documents=all(part.draws_documents for part in parts),
+            labels="; ".join(part.labels for part in parts),
+            cost=" + ".join(part.cost for part in parts),
             fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
-            sigma_unit=next((unit for unit in of["sigma_unit"] if unit != "none"), "none"),
+            sigma_unit=units[0] if units else "none",
             sigma=sigma,
             start=start,
-            needs_start=(any if scheduled else all)(of["needs_start"]),
+            needs_start=any(need_start) if scheduled else all(need_start),
         )
 
     def __str__(self) -> str:
@@ -463,7 +464,8 @@ class Mixture(Objective):
 
     def runner(self, binding: Binding) -> Evaluator:
         """Return a runner of all objectives, each on its label."""
-        weights, rounds = [as_schedule(weight) for weight in self.weights or ()], binding.rounds
+        weights = [as_schedule(weight) for weight in self.weights or ()]
+        rounds = binding.rounds
         for round in range(rounds or 1):
             _shares(weights, round, rounds)
         least = [

@@ -21,7 +21,10 @@ from gbrank.objectives.objective_registry import register_objective
 def slam_smooth(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being the gains."""
     margin: float = query.parameters
-    s, grade, v, sigma = query.scores, query.key, query.ranking.gains, query.sigma
+    s = query.scores
+    grade = query.key
+    v = query.ranking.gains
+    sigma = query.sigma
     sums: GradeSums = query.work
     n = softmax_up_to(s, grade, sigma, sums)
     loss = 0.0
@@ -60,7 +63,9 @@ def slam_hinges(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     At the kink a hinge counts half: the mean of the slopes on both sides.
     """
     margin: float = query.parameters
-    s, grade, v = query.scores, query.key, query.ranking.gains
+    s = query.scores
+    grade = query.key
+    v = query.ranking.gains
     best = query.work.best
     lowest = s.size - 1
     for j in range(s.size):
@@ -172,7 +177,8 @@ class SLAM(MeasureObjective):
 def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
     """Return Z⁻¹ G D of each document in the ideal order, averaged over equal gains."""
     order = np.lexsort((-terms.gains, queries.index))
-    gains, query = terms.gains[order], queries.index[order]
+    gains = terms.gains[order]
+    query = queries.index[order]
     begins = np.diff(gains, prepend=0.0) != 0
     begins[queries.offsets[:-1]] = True
     block = np.cumsum(begins) - 1

@@ -44,11 +44,16 @@ def smooth_measure(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     With b = ∂M/∂ḡ, which `by_position` gives, ∂ḡ_j/∂s_p = −(2/σ)(s_p − s_j) h_pj (G_p − ḡ_j), and
     the opposite of their sum over p is added at p = j.
     """
-    s, gains, sigma, work = query.scores, query.ranking.gains, query.sigma, query.work
+    s = query.scores
+    gains = query.ranking.gains
+    sigma = query.sigma
+    work = query.work
     m = s.size
     if all_alike(gains):
         return 0.0
-    total, slopes, means = work.total, work.slopes, work.means
+    total = work.total
+    slopes = work.slopes
+    means = work.means
     places = slice_of(work.places, 0, m)
     width = np.sqrt(sigma)
     most = query.parameters  # neighbours of a document that are summed one by one
@@ -125,7 +130,8 @@ def average_in_boxes(
 ) -> None:
     """Write what `average` writes, by boxes."""
     m = gains.size
-    weights, sums = work.weights[:2], work.sums[:2]
+    weights = work.weights[:2]
+    sums = work.sums[:2]
     for j in range(m):
         weights[0, j] = 1.0
         weights[1, j] = gains[j]
@@ -140,7 +146,8 @@ def add_in_boxes(
     gains: Vector, means: Vector, slopes: Vector, places: Vector, work: SmoothWork, gradient: Vector
 ) -> None:
     """Add what `add_neighbours` adds, by boxes; `average_in_boxes` has filled two rows."""
-    weights, sums = work.weights, work.sums
+    weights = work.weights
+    sums = work.sums
     for j in range(gains.size):
         weights[2, j] = slopes[j]
         weights[3, j] = slopes[j] * means[j]

@@ -58,14 +58,14 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
     """Return −E[M] and write its derivatives."""
     work: SoftWork = query.work
     digits = query.parameters  # −log of the tolerance
-    s, sigma, ranking, m = query.scores, query.sigma, query.ranking, query.scores.size
-    gains, discounts = ranking.gains, ranking.discounts
-    for n in range(m):
-        work.left[n] = gains[n]
-    keys, order = slice_of(work.left, 0, m), slice_of(work.order, 0, m)
-    rank(keys, order, slice_of(work.slope, 0, m), slice_of(work.spare, 0, m))
-    # How errors follow from these is measured.
-    reach = np.sqrt(2 * digits + 10)  # beyond it documents are certainly above x, or below
+    s = query.scores
+    sigma = query.sigma
+    ranking = query.ranking
+    m = query.scores.size
+    gains = ranking.gains
+    discounts = ranking.discounts
+    order = _order_by_gain(gains, work)
+    reach = np.sqrt(2 * digits + 10)  # measured; documents beyond are certainly above x, or below
     tail = digits + 9  # numbers of documents above x less probable than exp(−tail) are left out
     support, deepest, step = steps_of(discounts, m, digits, tail)
     value = 0.0
@@ -77,12 +77,10 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
         while low < high and (s[first] - s[low]) / sigma <= x - reach:
             low += 1
         if low == high:
-            first, x = high, step - reach
+            first = high
+            x = step - reach
             continue
-        for j in range(np.uintp(low), np.uintp(high)):
-            z = x - (s[first] - s[j]) / sigma
-            work.above[j] = 0.5 * erfc(-z / np.sqrt(2))
-            work.density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+        write_chances(low, high, s[first], x, sigma, s, work)
         if low + sum_of(slice_of(work.above, low, high)) > deepest:
             break  # later x have more documents above, and no rank so far down counts
         bottom, top = count_above(low, high, tail, gains, work)
@@ -101,9 +99,33 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
 
 
 @inline
+def _order_by_gain(gains: Vector, work: SoftWork) -> Positions:
+    m = gains.size
+    for n in range(m):
+        work.left[n] = gains[n]
+    keys = slice_of(work.left, 0, m)
+    order = slice_of(work.order, 0, m)
+    rank(keys, order, slice_of(work.slope, 0, m), slice_of(work.spare, 0, m))
+    return order
+
+
+@inline
+def write_chances(
+    low: int, high: int, first: float, x: float, sigma: float, s: Vector, work: SoftWork
+) -> None:
+    """Write with which chance each document's noise takes it above x, and the density there."""
+    for j in range(np.uintp(low), np.uintp(high)):
+        z = x - (first - s[j]) / sigma
+        work.above[j] = 0.5 * erfc(-z / np.sqrt(2))
+        work.density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+
+
+@inline
 def steps_of(discounts: Vector, m: int, digits: float, tail: float) -> tuple[int, float, float]:
     """Return the last rank that counts, how many above x matter, and the steps between x."""
-    support, roughness = 0, 0.0  # how far the discount is from a smooth one
+    # how far the discount is from a smooth one
+    support = 0
+    roughness = 0.0
     for n in range(m):
         support = support if discounts[n] == 0 else n + 1
         if 0 < n < m - 1:
@@ -120,14 +142,18 @@ def steps_of(discounts: Vector, m: int, digits: float, tail: float) -> tuple[int
 @inline
 def count_above(low: int, high: int, tail: float, gains: Vector, work: SoftWork) -> tuple[int, int]:
     """Fill `chance`, `dense` and `gained`; return the range of r = documents − number above."""
-    count, dense, gained = work.chance, work.dense, work.gained
+    count = work.chance
+    dense = work.dense
+    gained = work.gained
     top = bottom = high - low
     count[top - 1] = 1.0
     dense[top - 1] = gained[top - 1] = 0.0
     mean = variance = 0.0
     for j in range(low, high):
-        p, density = work.above[j], work.density[j]
-        q, gain = 1.0 - p, density * gains[j]
+        p = work.above[j]
+        density = work.density[j]
+        q = 1.0 - p
+        gain = density * gains[j]
         mean += p
         variance += p * q
         # A deviation from the mean of probability exp(−tail) at most (Bernstein).
@@ -152,8 +178,11 @@ def add_gradient(
     work: SoftWork, gradient: Vector,
 ) -> None:  # fmt: skip
     """Add the slopes at one x: take each document k out of Σ_i (G_k − G_i) φ_i P(N_−i)."""
-    gains, discounts = ranking.gains, ranking.discounts
-    above, left, slope = work.above, work.left, work.slope
+    gains = ranking.gains
+    discounts = ranking.discounts
+    above = work.above
+    left = work.left
+    slope = work.slope
     middle = low
     for k in range(low, high):
         left[k] = slope[k] = 0.0
@@ -161,14 +190,16 @@ def add_gradient(
     # Division is stable from the side of the more probable outcome.
     for r in range(top, max(bottom, 2, high - support + 1) - 1, -1):
         drop = discounts[high - r] - discounts[high - r + 1]
-        every, weighted = work.dense[r - 1], work.gained[r - 1]
+        every = work.dense[r - 1]
+        weighted = work.gained[r - 1]
         for k in range(np.uintp(middle), np.uintp(high)):
             p = above[k]
             left[k] = (gains[k] * every - weighted - p * left[k]) / (1.0 - p)
             slope[k] += left[k] * drop
     for r in range(bottom, top):
         drop = discounts[high - r - 1] - discounts[high - r]
-        every, weighted = work.dense[r - 1], work.gained[r - 1]
+        every = work.dense[r - 1]
+        weighted = work.gained[r - 1]
         for k in range(np.uintp(low), np.uintp(middle)):
             p = above[k]
             left[k] = (gains[k] * every - weighted - (1.0 - p) * left[k]) / p

@@ -170,6 +170,19 @@ class Boundary(NamedTuple):
     by_Q: Vector
 
 
+class Segment(NamedTuple):
+    """The documents begin, ..., end − 1 of a segment, and the values that its boundary takes.
+
+    These are `low` to `high`, negligible ones left out; `gain` is G.
+    """
+
+    begin: int
+    end: int
+    low: int
+    high: int
+    gain: float
+
+
 class TieWork(NamedTuple):
     """The work arrays of `tied_expectation`, each two lists long."""
 
@@ -183,10 +196,13 @@ class TieWork(NamedTuple):
 def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return minus the expected tied measure, and write its derivatives."""
     parameters: TieParameters = query.parameters
-    s, ranking = query.scores, query.ranking
+    s = query.scores
+    ranking = query.ranking
     work: TieWork = query.work
-    documents, paired = work.documents, parameters.paired
-    discounts, moments = work.discounts, work.moments
+    documents = work.documents
+    paired = parameters.paired
+    discounts = work.discounts
+    moments = work.moments
     n = set_up(query, parameters, documents)
     scale = ranking.scale
     sum_up(ranking.discounts, discounts, moments)
@@ -197,26 +213,22 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
         scale *= best / drawn if drawn > 0 else 0.0
 
     value = 0.0
-    upper, lower = work.upper, work.lower
-    begin = end = 0
     passed = 0.0
-    low = high = 0
-    gain = 0.0
+    upper = work.upper
+    lower = work.lower
+    segment = Segment(0, 0, 0, 0, 0.0)
     clear(0, upper)  # boundary 0 is certain: no document is above the first segment
     upper.P[0] = 1.0
     while True:
-        stop = next_segment(begin, end, n, s, documents)
-        next_low, next_high, next_gain = count_up(end, stop, paired, documents, lower)
-        value += tie(
-            low, high, gain, passed, next_low, next_high, paired, discounts, moments, upper, lower
-        )
+        stop = next_segment(segment.begin, segment.end, n, s, documents)
+        following = count_up(segment.end, stop, paired, documents, lower)
+        value += tie(segment, following, passed, paired, work, upper, lower)
         if out.gradient.size > 0:
-            leave_out(begin, end, low, high, paired, documents, upper)
-        if end == n:
+            leave_out(segment, paired, documents, upper)
+        if segment.end == n:
             break
-        passed += gain
-        begin, end = end, stop
-        low, high, gain = next_low, next_high, next_gain
+        passed += segment.gain
+        segment = following
         upper, lower = lower, upper
 
     if out.gradient.size > 0:
@@ -252,11 +264,11 @@ def best_value(gains: Vector, paired: bool, discounts: Vector, order: Positions)
 
 
 @inline
-def count_up(
-    begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
-) -> tuple[int, int, float]:
-    """Find P, W and Q of a segment's boundary; return its first and last value, and G."""
-    P, W, Q = boundary.P, boundary.W, boundary.Q
+def count_up(begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary) -> Segment:
+    """Return a segment, and write P, W and Q of its boundary."""
+    P = boundary.P
+    W = boundary.W
+    Q = boundary.Q
     low = high = begin
     total = 0.0
     clear(begin, boundary)
@@ -288,7 +300,7 @@ def count_up(
     if high < end:
         high += 1
         clear(high, boundary)
-    return low, high, total
+    return Segment(begin, end, low, high, total)
 
 
 @inline
@@ -300,16 +312,16 @@ def clear(t: int, boundary: Boundary) -> None:
 
 @inline
 def tie(
-    low: int, high: int, G: float, passed: float, next_low: int, next_high: int, paired: bool,
-    discounts: Vector, moments: Vector, upper: Boundary, lower: Boundary,
+    segment: Segment, following: Segment, passed: float, paired: bool, work: TieWork,
+    upper: Boundary, lower: Boundary,
 ) -> float:  # fmt: skip
     """Return the expected value of the block between two boundaries, and add its derivatives.
 
-    G is the gain of the upper segment, `passed` that of the segments above it.
+    `passed` is the gain of the segments above the upper one.
     """
-    P, W, Q, by_P, by_W, by_Q = lower
+    G = segment.gain
     value = 0.0
-    for a in range(low, high + 1):
+    for a in range(segment.low, segment.high + 1):
         # Of the upper segment: the gain that falls, and the factors on the sums of P(b) and W(b).
         here = upper.P[a]
         fallen = G * here - upper.W[a]
@@ -318,35 +330,24 @@ def tie(
         if paired:
             factor += passed * fallen + (G - 1.0) * upper.W[a] - upper.Q[a]
             share += passed * here + upper.W[a]
-        start = np.uintp(max(next_low, a + 1))
-        stop = np.uintp(next_high + 1)
+        start = np.uintp(max(following.low, a + 1))
+        stop = np.uintp(following.high + 1)
         sum_P = 0.0
         sum_W = 0.0
         for b in range(start, stop):
-            mean = (discounts[b] - discounts[a]) / (np.float64(b) - np.float64(a))
-            sum_P += mean * P[b]
-            sum_W += mean * W[b]
-            by_P[b] += mean * factor
-            by_W[b] += mean * share
+            mean = (work.discounts[b] - work.discounts[a]) / (np.float64(b) - np.float64(a))
+            sum_P += mean * lower.P[b]
+            sum_W += mean * lower.W[b]
+            lower.by_P[b] += mean * factor
+            lower.by_W[b] += mean * share
         value += factor * sum_P + share * sum_W
         if not paired:
             upper.by_P[a] += G * sum_P + sum_W
             upper.by_W[a] -= sum_P
             continue
+        start = max(start, np.uintp(a + 2))
         both = (G - 1.0) * (fallen - upper.W[a]) + upper.Q[a]
-        pair_P = 0.0
-        pair_W = 0.0
-        pair_Q = 0.0
-        for b in range(max(start, np.uintp(a + 2)), stop):
-            n = np.float64(b) - np.float64(a)
-            mean = moments[b] - moments[a] - np.float64(a) * (discounts[b] - discounts[a])
-            mean /= n * (n - 1.0)
-            pair_P += mean * P[b]
-            pair_W += mean * W[b]
-            pair_Q += mean * Q[b]
-            by_P[b] += mean * both
-            by_W[b] += mean * 2.0 * fallen
-            by_Q[b] += mean * here
+        pair_P, pair_W, pair_Q = add_pairs(a, start, stop, both, fallen, here, work, lower)
         value += both * pair_P + 2.0 * fallen * pair_W + here * pair_Q
         upper.by_P[a] += (1.0 + passed) * (G * sum_P + sum_W)
         upper.by_P[a] += G * ((G - 1.0) * pair_P + 2.0 * pair_W) + pair_Q
@@ -357,57 +358,97 @@ def tie(
 
 
 @inline
-def leave_out(
-    begin: int, end: int, low: int, high: int, paired: bool, documents: Rounded, boundary: Boundary
-) -> None:
+def add_pairs(
+    a: int, start: int, stop: int, both: float, fallen: float, here: float, work: TieWork,
+    lower: Boundary,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the sums of P(b), W(b) and Q(b) times B(a, b), and add derivatives by these."""
+    pair_P = 0.0
+    pair_W = 0.0
+    pair_Q = 0.0
+    for b in range(start, stop):
+        n = np.float64(b) - np.float64(a)
+        mean = work.moments[b] - work.moments[a]
+        mean -= np.float64(a) * (work.discounts[b] - work.discounts[a])
+        mean /= n * (n - 1.0)
+        pair_P += mean * lower.P[b]
+        pair_W += mean * lower.W[b]
+        pair_Q += mean * lower.Q[b]
+        lower.by_P[b] += mean * both
+        lower.by_W[b] += mean * 2.0 * fallen
+        lower.by_Q[b] += mean * here
+    return pair_P, pair_W, pair_Q
+
+
+@inline
+def leave_out(segment: Segment, paired: bool, documents: Rounded, boundary: Boundary) -> None:
     """Write the derivatives of the value by each document's probability of rounding up."""
+    middle = segment.begin  # up falls from begin to end
+    while middle < segment.end and documents.up[middle] > 0.5:
+        middle += 1
+    for i in range(segment.begin, segment.end):
+        documents.inverse[i] = 1.0 / max(documents.up[i], 1.0 - documents.up[i])
+        documents.rest_P[i] = 0.0
+        documents.rest_W[i] = 0.0
+        documents.rest_Q[i] = 0.0
+    for t in range(segment.low, segment.high):
+        leave_out_from_low(t, middle, segment.end, paired, documents, boundary)
+    for t in range(segment.high - 1, segment.low - 1, -1):
+        leave_out_from_high(t, segment.begin, middle, paired, documents, boundary)
+
+
+@inline
+def leave_out_from_low(
+    t: int, begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
+) -> None:
+    """Divide by documents that rather round down, and add what boundary t is worth to them."""
     P, W, Q, by_P, by_W, by_Q = boundary
     up, gain, inverse, total = documents.up, documents.gain, documents.inverse, documents.total
     rest_P, rest_W, rest_Q = documents.rest_P, documents.rest_W, documents.rest_Q
-    middle = begin  # up falls from begin to end
-    while middle < end and up[middle] > 0.5:
-        middle += 1
-    for i in range(begin, end):
-        inverse[i] = 1.0 / max(up[i], 1.0 - up[i])
-        rest_P[i] = 0.0
-        rest_W[i] = 0.0
-        rest_Q[i] = 0.0
-    for t in range(low, high):
-        step = by_P[t + 1] - by_P[t]
-        gain_step = by_W[t + 1] - by_W[t]
-        pair_step = by_Q[t + 1] - by_Q[t]
-        if paired:
-            for i in range(np.uintp(middle), np.uintp(end)):
-                odds = up[i] * inverse[i]
-                z = Q[t] * inverse[i] - odds * (rest_Q[i] + 2.0 * gain[i] * rest_W[i])
-                rest_Q[i] = z
-                total[i] += z * pair_step
-        for i in range(np.uintp(middle), np.uintp(end)):
+    step = by_P[t + 1] - by_P[t]
+    gain_step = by_W[t + 1] - by_W[t]
+    pair_step = by_Q[t + 1] - by_Q[t]
+    if paired:
+        for i in range(np.uintp(begin), np.uintp(end)):
             odds = up[i] * inverse[i]
-            w = W[t] * inverse[i] - odds * (rest_W[i] + gain[i] * rest_P[i])
-            r = P[t] * inverse[i] - odds * rest_P[i]
-            rest_W[i] = w
-            rest_P[i] = r
-            total[i] += r * (step + gain[i] * by_W[t + 1])
-            total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
-    for t in range(high - 1, low - 1, -1):
-        step = by_P[t + 1] - by_P[t]
-        gain_step = by_W[t + 1] - by_W[t]
-        pair_step = by_Q[t + 1] - by_Q[t]
-        for i in range(np.uintp(begin), np.uintp(middle)):
+            z = Q[t] * inverse[i] - odds * (rest_Q[i] + 2.0 * gain[i] * rest_W[i])
+            rest_Q[i] = z
+            total[i] += z * pair_step
+    for i in range(np.uintp(begin), np.uintp(end)):
+        odds = up[i] * inverse[i]
+        w = W[t] * inverse[i] - odds * (rest_W[i] + gain[i] * rest_P[i])
+        r = P[t] * inverse[i] - odds * rest_P[i]
+        rest_W[i] = w
+        rest_P[i] = r
+        total[i] += r * (step + gain[i] * by_W[t + 1])
+        total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
+
+
+@inline
+def leave_out_from_high(
+    t: int, begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
+) -> None:
+    """Divide by documents that rather round up, and add what boundary t is worth to them."""
+    P, W, Q, by_P, by_W, by_Q = boundary
+    gain, inverse, total = documents.gain, documents.inverse, documents.total
+    rest_P, rest_W, rest_Q = documents.rest_P, documents.rest_W, documents.rest_Q
+    step = by_P[t + 1] - by_P[t]
+    gain_step = by_W[t + 1] - by_W[t]
+    pair_step = by_Q[t + 1] - by_Q[t]
+    for i in range(np.uintp(begin), np.uintp(end)):
+        odds = inverse[i] - 1.0
+        r = P[t + 1] * inverse[i] - odds * rest_P[i]
+        w = W[t + 1] * inverse[i] - odds * rest_W[i] - gain[i] * r
+        rest_W[i] = w
+        rest_P[i] = r
+        total[i] += r * (step + gain[i] * by_W[t + 1])
+        total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
+    if paired:
+        for i in range(np.uintp(begin), np.uintp(end)):
             odds = inverse[i] - 1.0
-            r = P[t + 1] * inverse[i] - odds * rest_P[i]
-            w = W[t + 1] * inverse[i] - odds * rest_W[i] - gain[i] * r
-            rest_W[i] = w
-            rest_P[i] = r
-            total[i] += r * (step + gain[i] * by_W[t + 1])
-            total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
-        if paired:
-            for i in range(np.uintp(begin), np.uintp(middle)):
-                odds = inverse[i] - 1.0
-                z = Q[t + 1] * inverse[i] - odds * rest_Q[i] - 2.0 * gain[i] * rest_W[i]
-                rest_Q[i] = z
-                total[i] += z * pair_step
+            z = Q[t + 1] * inverse[i] - odds * rest_Q[i] - 2.0 * gain[i] * rest_W[i]
+            rest_Q[i] = z
+            total[i] += z * pair_step
 
 
 @register_objective
