@@ -22,7 +22,9 @@ def ap_value(ranking: Ranking) -> float:
     A position of a tied block (R relevant of n) holds a relevant document with probability R/n,
     and then t earlier positions of the block hold t (R − 1)/(n − 1) others on average.
     """
-    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    gains = ranking.gains
+    last = ranking.last
+    discounts = ranking.discounts
     total = 0.0
     above = 0.0  # relevant documents in earlier blocks
     start = 0
@@ -65,8 +67,7 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     of the pair. Expectations over tied blocks follow from the mean number of relevant documents
     before a position, given what stands there.
     """
-    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
-    scale = ranking.scale
+    gains, last, discounts, scale = ranking.gains, ranking.last, ranking.discounts, ranking.scale
     above = 0.0  # relevant documents in earlier blocks
     passed = 0.0  # expected Σ w over the relevant documents of earlier blocks
     start = 0
@@ -130,7 +131,8 @@ def ap_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> 
 
 def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
     """Write Σ_j w_j ḡ_j Σ_{l ≤ j} ḡ_l and its slopes (Chapelle & Wu 2010, section 4.2)."""
-    discounts, scale = ranking.discounts, ranking.scale
+    discounts = ranking.discounts
+    scale = ranking.scale
     m = ranking.gains.size
     total = 0.0
     above = 0.0

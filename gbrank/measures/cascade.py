@@ -20,7 +20,8 @@ from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
 from gbrank.numerics.vectors import sum_of
 
 # Smaller chances of going on are lost in rounding; blocks up to SHORT are gone through whole.
-LEAST_LOG, SHORT = np.log(1e-22), 32
+LEAST_LOG = np.log(1e-22)
+SHORT = 32
 
 
 @inline
@@ -86,7 +87,8 @@ def first_two(
 
 def rr_value(ranking: Ranking) -> float:
     """Write the expected w at the first relevant document of the first block that has one."""
-    gains, last = ranking.gains, ranking.last
+    gains = ranking.gains
+    last = ranking.last
     start = 0
     while start < last.size and gains[start] == 0:  # the largest of a block
         start = last[start]
@@ -102,7 +104,9 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     A swap matters only if it moves the first relevant document down, to the second one or to
     where the other stood, or brings a relevant document above it.
     """
-    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    gains = ranking.gains
+    last = ranking.last
+    discounts = ranking.discounts
     blocks = 0  # that have relevant documents, so far; two count
     value = 0.0  # expected w of the first relevant document
     fallback = 0.0  # ... of the second one, if it is in the second block
@@ -255,7 +259,10 @@ def drop(discounts: Vector, p: int, m: int) -> float:
 
 def err_value(ranking: Ranking) -> float:
     """Write Σ w(r) (Q(r − 1) − Q(r)), Q(r) the expected Π (1 − x) over the first r documents."""
-    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
+    gains = ranking.gains
+    last = ranking.last
+    discounts = ranking.discounts
+    cut = ranking.cut
     m = gains.size
     means = unpack(ranking.memory, ERRWork).means
     total = 0.0
@@ -323,8 +330,12 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 
 def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i of the same score."""
-    gains, discounts, work = ranking.gains, ranking.discounts, unpack(ranking.memory, ERRWork)
-    start, end, m = ranking.first[i], ranking.last[i], gains.size
+    gains = ranking.gains
+    discounts = ranking.discounts
+    work = unpack(ranking.memory, ERRWork)
+    start = ranking.first[i]
+    end = ranking.last[i]
+    m = gains.size
     n = end - start
     reach = min(end, max(top, start)) - start
     new = i == start or gains[i] != gains[i - 1]  # equal x stand side by side

@@ -48,7 +48,9 @@ def discounted_value(ranking: Ranking) -> float:
 
 def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta |G_a − G_b| E|D_a − D_b|."""
-    last, discounts, scale = ranking.last, ranking.discounts, ranking.scale
+    last = ranking.last
+    discounts = ranking.discounts
+    scale = ranking.scale
     start = 0
     while start < last.size:
         end = last[start]
@@ -81,7 +83,9 @@ def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 
 def discounted_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> float:
     """Write Σ G D(r̂) T(r̂), T the smooth truncation at k, and its slope by each rank."""
-    gains, scale, cut = ranking.gains, ranking.scale, ranking.cut
+    gains = ranking.gains
+    scale = ranking.scale
+    cut = ranking.cut
     discount = unpack(ranking.constants, DiscountFormula)
     total = 0.0
     for p in range(gains.size):
@@ -95,7 +99,8 @@ def discounted_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vec
 
 def discounted_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
     """Write Σ D(j) ḡ_j and its slopes."""
-    discounts, scale = ranking.discounts, ranking.scale
+    discounts = ranking.discounts
+    scale = ranking.scale
     total = 0.0
     for p in range(ranking.gains.size):
         total += discounts[p] * means[p]

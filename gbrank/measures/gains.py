@@ -44,7 +44,13 @@ class geometric_discount:
 
 
 # The kinds of discounts in compiled code.
-UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
+UNKNOWN = -1.0
+LOG2 = 0.0
+LETOR = 1.0
+RECIPROCAL = 2.0
+FLAT = 3.0
+GEOMETRIC = 4.0
+LINEAR = 5.0
 
 LARGEST_GAIN = 1e300  # sums of gains, and their slopes, stay finite
 LARGEST_EXPONENT = 31  # of grades; larger labels are amounts or counts

@@ -16,7 +16,8 @@ from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.measures.measure import Measure, bind_to_rows
 
-PEOPLE, JUDGE = "people", "judge"  # the names of both labels
+PEOPLE = "people"
+JUDGE = "judge"
 LEVEL = 0.05
 FEWEST = 3  # queries that people must have judged
 SAFE = 10  # with fewer, intervals are somewhat too narrow

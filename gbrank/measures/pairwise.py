@@ -70,7 +70,8 @@ def flips(counts: Vector, a: int, b: int) -> float:
 
 def pairwise_value(ranking: Ranking) -> float:
     """Return the number of pairs in correct order, a tied pair counting one half."""
-    gains, last = ranking.gains, ranking.last
+    gains = ranking.gains
+    last = ranking.last
     constants = unpack(ranking.constants, PairwiseConstants)
     grades = int(constants.grades)
     counts = unpack(ranking.memory, PairwiseWork).counts
@@ -97,7 +98,9 @@ def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> 
     1 − l/n, one of two documents with 1 − C(l, 2)/C(n, 2); one of three, of which a certain one is
     between the others, with a third of 1 − C(l, 3)/C(n, 3).
     """
-    gains, last, scale = ranking.gains, ranking.last, ranking.scale
+    gains = ranking.gains
+    last = ranking.last
+    scale = ranking.scale
     counts = unpack(ranking.memory, PairwiseWork).counts
     grades = int(unpack(ranking.constants, PairwiseConstants).grades)
     counts[:grades] = 0.0
@@ -135,7 +138,9 @@ def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> 
 
 def pairwise_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> float:
     """Return Σ over pairs of different label of σ(β(r̂_worse − r̂_better)) and write its slopes."""
-    gains, scale, m = ranking.gains, ranking.scale, ranking.gains.size
+    gains = ranking.gains
+    scale = ranking.scale
+    m = ranking.gains.size
     total = 0.0
     slopes[:m] = 0.0
     for a in range(m):

@@ -17,7 +17,8 @@ from gbrank.engine.contract import Ranking
 from gbrank.numerics.logistic import truncation
 
 # exp(−FAR) is lost in rounding, and so is what is reached with the chance NEGLIGIBLE.
-FAR, NEGLIGIBLE = 40.0, 1e-22
+FAR = 40.0
+NEGLIGIBLE = 1e-22
 
 
 class RealRanksWork(NamedTuple):
@@ -37,7 +38,8 @@ def measure_of_real_ranks(
     ``worth(g_i, r_i, c_i)`` returns W, ∂W/∂r and ∂W/∂c, times c where A is a product. A document
     with a negligible c, and all below it, are worth nothing.
     """
-    gains, m = ranking.gains, ranking.gains.size
+    gains = ranking.gains
+    m = ranking.gains.size
     total = 0.0
     slopes[:m] = 0.0
     for i in range(m):

@@ -164,22 +164,20 @@ def _errors(
         return np.stack(bound.gradients(scores, sigma))
 
     facts = bound.objective.facts
-    queries = bound.queries
-    index = queries.index
+    index = bound.queries.index
     gradient, curvature = derivatives(scores)
     if draws is None:
-        slope = _differences(lambda moved: bound.loss(moved, sigma)[index], scores, queries)
+        slope = _slopes(bound, scores, sigma, 0, STEP)
         yield "gradient is the slope", TOLERANCE, _relative(slope - gradient, gradient)
     else:
         errors = _standard_errors(bound, scores, sigma, draws)
         yield "mean gradient is the slope", MOST_STANDARD_ERRORS, errors
-
     positive = (curvature > SMALLEST_CURVATURE) | (gradient == 0.0)
     yield "curvature is positive", 0.0, np.where(positive, 0.0, np.inf)
     yield "Newton steps are short", LONGEST_STEP, _steps(gradient, curvature, labels, sigma)
 
     if facts.second_derivative:
-        second = _differences(lambda moved: derivatives(moved)[0], scores, queries)
+        second = _differences(lambda moved: derivatives(moved)[0], scores, bound.queries, STEP)
         short = np.maximum(second - curvature, 0.0)
         yield "curvature ≥ second derivative", TOLERANCE, _relative(short, curvature)
 
@@ -197,13 +195,17 @@ def _errors(
     changes = [_change_by_order(bound, labels, values, sigma) for values in (scores, rounded)]
     yield "order changes no bit", 0.0, np.sum(changes, axis=0)
 
-    unbounded = np.zeros(len(scores))
-    for size in EXTREME:
-        try:
-            derivatives(size * np.sign(scores))
-        except RuntimeError:  # which names a query, but not whose score it was
-            unbounded += np.inf
-    yield "extremes are finite", 0.0, unbounded
+    error = np.inf if _fails_at_extremes(bound, scores, sigma) else 0.0
+    yield "extremes are finite", 0.0, np.full(len(scores), error)
+
+
+def _fails_at_extremes(bound: BoundObjective, scores: Vector, sigma: float) -> bool:
+    try:
+        for size in EXTREME:
+            bound.gradients(size * np.sign(scores), sigma)
+    except RuntimeError:  # which names a query, but not whose score it was
+        return True
+    return False
 
 
 def _change_by_order(bound: BoundObjective, labels: Vector, scores: Vector, sigma: float) -> Vector:
@@ -222,24 +224,24 @@ def _steps(gradient: Vector, curvature: Vector, labels: Vector, sigma: float) ->
 
 def _standard_errors(bound: BoundObjective, scores: Vector, sigma: float, draws: int) -> Vector:
     """Compute how many standard errors the mean gradient is from the slope of the mean loss."""
-    index = bound.queries.index
-    gradients = np.empty((draws, len(scores)))
-    slopes = np.empty_like(gradients)
-    for draw in range(draws):
-
-        def losses(moved: Vector, round: int = draw) -> Vector:
-            return bound.loss(moved, sigma, round)[index]
-
-        gradients[draw] = bound.gradients(scores, sigma, draw)[0]
-        slopes[draw] = _differences(losses, scores, bound.queries, RANDOM_STEP * sigma)
+    gradients = np.array([bound.gradients(scores, sigma, draw)[0] for draw in range(draws)])
+    step = RANDOM_STEP * sigma
+    slopes = np.array([_slopes(bound, scores, sigma, draw, step) for draw in range(draws)])
     differences = slopes - gradients
     error = differences.std(axis=0, ddof=1) / np.sqrt(draws)
     mean = gradients.mean(axis=0)
     return np.abs(differences.mean(axis=0)) / (error + TOLERANCE * _sizes(mean))
 
 
+def _slopes(bound: BoundObjective, scores: Vector, sigma: float, round: int, step: float) -> Vector:
+    def losses(moved: Vector) -> Vector:
+        return bound.loss(moved, sigma, round)[bound.queries.index]
+
+    return _differences(losses, scores, bound.queries, step)
+
+
 def _differences(
-    function: Callable[[Vector], Vector], scores: Vector, queries: Queries, step: float = STEP
+    function: Callable[[Vector], Vector], scores: Vector, queries: Queries, step: float
 ) -> Vector:
     """Compute central differences of a function of documents by each one's score."""
     place = np.arange(len(scores)) - queries.offsets[queries.index]
