@@ -284,7 +284,7 @@ class GBRanker(BoostedRanker):
             eval_labels=eval_labels,
             labels=labels,
         )
-        ranker = self._taken()
+        ranker = self._frozen()
         ranker.init = opened_init(ranker.init)
         return self._publish(
             boost(
@@ -340,7 +340,7 @@ class GBRanker(BoostedRanker):
         from gbrank.fit.boost import refit  # what only trains is not loaded to predict
 
         table = training_documents(X, y, qid, columns.pop("group", None), **columns)
-        return self._taken()._publish(refit(self, table))
+        return self._frozen()._publish(refit(self, table))
 
     @explains_words
     def predict(self, X: TableLike, *, num_iteration: int | None = None) -> Vector:
@@ -391,7 +391,9 @@ class GBRanker(BoostedRanker):
     @classmethod
     def _from_saved(cls, saved: Saved) -> GBRanker:
         """Return the ranker that a folder holds."""
-        start, nested, params = None, saved["init"], saved["params"]
+        start = None
+        nested = saved["init"]
+        params = saved["params"]
         if nested is not None:
             cls_of_start = class_of_saved(nested["estimator"])
             start = None if cls_of_start is None else cls_of_start._from_saved(nested)

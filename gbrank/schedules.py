@@ -238,7 +238,8 @@ class join(Schedule):
         starts = (0, *self.boundaries)
         ends = (*self.boundaries, rounds)
         current = sum(round >= boundary for boundary in self.boundaries)
-        start, end = starts[current], ends[current]
+        start = starts[current]
+        end = ends[current]
         return self.schedules[current](round - start, None if end is None else max(end - start, 1))
 
 

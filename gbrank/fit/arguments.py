@@ -134,11 +134,11 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
     _check_lists(eval_set, lists)
     named = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
     sets = {}
-    for place, (X, y) in enumerate(eval_set):
+    for number, (X, y) in enumerate(eval_set):
         columns = {
-            name: values[place] for name, values in named.items() if values[place] is not None
+            name: values[number] for name, values in named.items() if values[number] is not None
         }
-        sets[f"eval_set[{place}]: "] = {"X": X, "y": y, **columns}
+        sets[f"eval_set[{number}]: "] = {"X": X, "y": y, **columns}
     return sets
 
 

@@ -16,15 +16,16 @@ from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.interrupted import is_part
 from gbrank.measures.measure import BoundMeasure, Measure, bind_to_rows
 
-QUERIES, FEATURES = 100, 5  # that choose the features to try, and how many are tried
+QUERIES = 100  # that choose the features to try
+FEATURES = 5  # that are tried
 WIDE = 10_000  # features from which none is tried
-WIDTH = 1.96  # standard errors on each side of a 95% interval
+WIDTH = 1.96  # standard errors on feature side of a 95% interval
 
 
 class SingleFeature(NamedTuple):
     """A column by which the largest (`sign` 1) or the smallest (-1) values rank first.
 
-    `values` are what it is worth on each judged query.
+    `values` are what it is worth on feature judged query.
     """
 
     name: str
@@ -48,7 +49,7 @@ def best_feature(
 
 
 def _agreement(rows: Documents) -> Vector:
-    """Return the sum of each column's rank correlations (Spearman) with y in some queries."""
+    """Return the sum of feature column's rank correlations (Spearman) with y in some queries."""
     total = np.zeros(rows.X.shape[1])
     if len(total) >= WIDE:
         return total
@@ -81,7 +82,8 @@ def difference_of(
     known = ~np.isnan(first - second) & (weights > 0)
     if known.sum() < 2:
         return np.nan, np.nan, np.nan
-    gains, shares = (first - second)[known], weights[known] / weights[known].sum()
+    gains = (first - second)[known]
+    shares = weights[known] / weights[known].sum()
     mean = shares @ gains
     variance = ((shares * (gains - mean)) ** 2).sum() * len(gains) / (len(gains) - 1)
     return mean, mean - WIDTH * np.sqrt(variance), mean + WIDTH * np.sqrt(variance)
@@ -119,15 +121,15 @@ def warn_if_behind(
     if (baseline := baseline_column(ranker, schema)) is not None:
         named = _single_feature(schema, baseline, 1, judged.X, judge)
         features[named.name, 1] = named
-    for each in features.values():
-        ends = difference_of(each.values[judge.queries], values, judge.weights)
+    for feature in features.values():
+        ends = difference_of(feature.values[judge.queries], values, judge.weights)
         mean, low, high = (round(end, 4) + 0.0 for end in ends)  # no −0
         if mean >= 0:
-            end = "largest" if each.sign > 0 else "smallest"
+            end = "largest" if feature.sign > 0 else "smallest"
             where = "training queries, in folds," if judged is rows else "validation queries"
             warn_user(
-                f"{each.name!r} alone, {end} first, ranks the {where} no worse than the "
+                f"{feature.name!r} alone, {end} first, ranks the {where} no worse than the "
                 f"ranker: its {measure} less the ranker's is {mean:+.4f}, with a 95% interval from "
                 f"{low:+.4f} to {high:+.4f}. Keep the column until more labels, or other features, "
-                "put the ranker ahead of it."
+                "make the ranker better."
             )

@@ -33,7 +33,7 @@ from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.interrupted import as_part, is_part, kept
 from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_copies, warn_of_equal_rows
-from gbrank.fit.multiplier import own_multipliers, refuse_training_data
+from gbrank.fit.multiplier import check_held_out, own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
 from gbrank.objectives.objective_registry import get_objective
@@ -106,7 +106,7 @@ def grow(
     history, state = (None, None) if checkpoint is None else checkpoint.read()
     history = history or History(gradients.staged.plan)
     judges = _judges(ranker, settings.learning_rate, train, valid, schema, history)
-    refuse_training_data(multipliers, judges.place)
+    check_held_out(multipliers, judges.deciding)
     positions = report_of_positions(train, ranker.position_regularization)
     trainer = _trainer_of(ranker, settings, schema, [train, *valid], positions, state)
     with closing(trainer):
@@ -116,14 +116,14 @@ def grow(
         options: dict[str, Any] = {"keep": keep, "progress": ranker._shows}
         run_rounds(boosting, judges, history, callbacks=called, **options)
         model = kept(trainer.finish, history.best_round)
-        scores = kept(_final_scores, model, trainer, valid[judges.place :], threads)
+        scores = kept(_final_scores, model, trainer, valid[judges.deciding :], threads)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
     _warn_without_splits(ranker, model, train)
     gradients.staged.warn_of_start_alone(history.done, history.best_round, history.plan)
     if valid:
-        warn_if_behind(ranker, schema, train, valid[judges.place], scores)
+        warn_if_behind(ranker, schema, train, valid[judges.deciding], scores)
     return FittedTrees(
         schema=schema,
         model=model,
@@ -174,10 +174,9 @@ def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) 
     """Warn of trees that tell no document from another."""
     if not model.importances().any():
         warn_user(
-            "no tree has a split, and all documents the same score: are "
-            f"{len(train.y)} documents too few for "
-            f"min_child_samples={ranker.min_child_samples}, features without variation, or "
-            "gradients too small (a narrow sigma)?"
+            "no tree has a split; all scores are equal. Possible causes: too few documents "
+            f"({len(train.y)}) for min_child_samples={ranker.min_child_samples}; features without "
+            "variation; gradients that are too small (a narrow sigma)."
         )
 
 
@@ -189,9 +188,11 @@ def _scores_in_folds(
     if len(fold) < FOLDS:
         demand = f"needs validation data, or {FOLDS} training queries, which take their place"
         raise ArgumentError("baseline", demand, f"{len(fold)}")
-    scores, threads = np.empty(len(train.y)), usable_threads(ranker.n_jobs)
+    scores = np.empty(len(train.y))
+    threads = usable_threads(ranker.n_jobs)
     for mask in [fold == number for number in range(FOLDS)]:
-        rest, judged = train.take_queries(~mask), train.take_queries(mask)
+        rest = train.take_queries(~mask)
+        judged = train.take_queries(mask)
         with (
             error_context("baseline, in a fold of the training queries: "),
             warnings.catch_warnings(),
@@ -296,13 +297,14 @@ def sizes_of(train: Documents, valid: Sequence[Documents]) -> dict[str, dict[str
 
 def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     """Return what a ranker's fit made, with steps from its scores in the leaves of its trees."""
-    fitted, goes_on = ranker._fitted, ranker._taken()
-    goes_on.init = fitted.init  # to whose scores the trees add
-    settings = tree_settings(goes_on)
-    train = with_features(goes_on, fitted.schema, table, 0)
-    goes_on.init = ranker  # whose schedule begins anew, unless these are the data of its fit
-    objective, multipliers = own_multipliers(get_objective(goes_on.objective))
-    gradients = Gradients(goes_on, objective, train, settings.seed)
+    fitted = ranker._fitted
+    continued = ranker._frozen()
+    continued.init = fitted.init  # to whose scores the trees add
+    settings = tree_settings(continued)
+    train = with_features(continued, fitted.schema, table, 0)
+    continued.init = ranker  # whose schedule begins anew, unless these are the data of its fit
+    objective, multipliers = own_multipliers(get_objective(continued.objective))
+    gradients = Gradients(continued, objective, train, settings.seed)
     booster = BOOSTERS[fitted.booster]
     params = booster.params(settings, fitted.schema)
     obstacles = [*options_in_use(booster.options.of_leaves, params), *map(repr, multipliers)]
@@ -311,17 +313,18 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
             "refit takes steps along the gradient of the objective in the leaves, which it cannot "
             f"with {', '.join(obstacles) or 'positions'}: train the ranker anew."
         )
-    rate, start = chosen_trees(goes_on, train.queries)["learning_rate"], train.init_score
+    rate = chosen_trees(continued, train.queries)["learning_rate"]
+    start = train.init_score
 
     def steps(leaves: Positions, values: list[Vector]) -> list[Vector]:
         """Return the leaf values of all trees, each of which continues from the scores so far."""
         scores: Any = sum(map(np.take, values, leaves), start=0.0 if start is None else start)
-        for number, (places, old) in enumerate(zip(leaves, values, strict=True)):
+        for number, (leaf, old) in enumerate(zip(leaves, values, strict=True)):
             if number % max(1, round(TOGETHER / rate)) == 0:
                 gradient, curvature, _ = gradients.at(scores, number, gradients.staged.plan)
-            slope, width = (np.bincount(places, part, len(old)) for part in (gradient, curvature))
-            step = -rate * slope / np.where(width > 0, width + goes_on.reg_lambda, 1.0)
-            scores = scores + step[places]
+            slope, width = (np.bincount(leaf, part, len(old)) for part in (gradient, curvature))
+            step = -rate * slope / np.where(width > 0, width + continued.reg_lambda, 1.0)
+            scores = scores + step[leaf]
             old += step
         return values
 

@@ -25,8 +25,10 @@ if TYPE_CHECKING:  # compiled code: who only loads a ranker need not wait for nu
     from gbrank.objectives.objective import Objective
 
 # Chosen on validation queries: docs/defaults.md.
-SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
-LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2
+SUM_OF_RATES = 15.0
+DOCUMENTS = 70_000
+LOWEST_RATE = 0.01
+HIGHEST_RATE = 0.2
 ALIKE = 70  # documents of one query are not independent: so many of them count
 LARGE = 100_000  # documents from which trees see all features and thresholds
 

@@ -20,7 +20,8 @@ class Gradients:
     def __init__(
         self, ranker: BoostedRanker, objective: Objective, train: Documents, seed: int
     ) -> None:
-        before, start = None, ranker.init is None and train.init_score is None
+        before = None
+        start = ranker.init is None and train.init_score is None
         self.data_key = documents_key(train)
         if isinstance(ranker.init, BoostedRanker):
             start = ranker.init._fitted.data_key != self.data_key  # which are to be learned anew
@@ -35,7 +36,8 @@ class Gradients:
             before=before,
         )
         self._bound = self.staged.bind(train)
-        self._fraction, self._seed = ranker.subsample, seed
+        self._fraction = ranker.subsample
+        self._seed = seed
         self._index = train.queries.index if ranker.subsample_by == "query" else None
         if self._fraction < 1:
             by_query = self._index is not None

@@ -46,7 +46,8 @@ class Checkpoint:
     ) -> None:
         check_local(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
-        self._file, self._hashes = Path(folder) / FILE, hashes
+        self._file = Path(folder) / FILE
+        self._hashes = hashes
 
     def read(self) -> tuple[History | None, State | None]:
         """Return the rounds of an earlier call of this fit, and the booster's state, if any."""

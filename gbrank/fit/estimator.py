@@ -182,15 +182,15 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         scores = np.asarray(self._predicted(X, columns["qid"], group))
         queries = take_queries(columns, len(scores))
         measure = self._measures()[0]
-        placed = measure.with_positions(self._schema)
-        features = None if placed is measure else self._schema.transform(X)
+        by_position = measure.with_positions(self._schema)
+        features = None if by_position is measure else self._schema.transform(X)
         if judge_labels is None:
             documents = Documents.checked(features, queries=queries, labels=labels, **columns)
-            return bind_to_rows(placed, documents).mean(scores)
+            return bind_to_rows(by_position, documents).mean(scores)
         judges.check_unweighted(*weights.values())
         both = judges.with_judge(columns["y"], judge_labels, queries, labels)
         documents = Documents.checked(features, queries=queries, **both)
-        values = judges.both_values(placed, documents, scores)
+        values = judges.both_values(by_position, documents, scores)
         people = judges.queries_of_people(documents)
         return judges.powered_mean(*values, people).mean
 
@@ -284,12 +284,12 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             self._published = fitted
         return self
 
-    def _taken(self: T) -> T:
+    def _frozen(self: T) -> T:
         """Return a ranker with the same parameters, which nobody else can change."""
-        taken = copy(self)  # by fields: the constructor of a subclass may take others
+        frozen = copy(self)  # by fields: the constructor of a subclass may take others
         for name in (declared.name for declared in fields(self)):  # type: ignore[arg-type]
-            setattr(taken, name, plain(getattr(self, name)))
-        return taken
+            setattr(frozen, name, plain(getattr(self, name)))
+        return frozen
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

@@ -91,12 +91,12 @@ class Explanation(Tabular):
 
     def _side(self, sign: int, title: str) -> str:
         """Return the features that speak for one side, as text."""
-        parts = [place for place in self.largest if sign * self.shares[place] > 0]
+        parts = [feature for feature in self.largest if sign * self.shares[feature] > 0]
         total = float(np.abs(self.shares[parts]).sum())
         words = [
-            f"{self.features[place]} ({' against '.join(self.values(place)[::sign])}; "
-            f"{abs(self.shares[place]) / total:.0%})"
-            for place in parts[:N_REASONS]
+            f"{self.features[feature]} ({' against '.join(self.values(feature)[::sign])}; "
+            f"{abs(self.shares[feature]) / total:.0%})"
+            for feature in parts[:N_REASONS]
         ]
         return f"{title}: {', '.join(words) or 'nothing'}."
 
@@ -110,7 +110,8 @@ class Explanation(Tabular):
         return np.argsort(-np.abs(self.shares), kind="stable").tolist()
 
     def _table(self) -> Table:
-        head, columns = ["feature", "share"], [self.features]
+        head = ["feature", "share"]
+        columns = [self.features]
         for name, values in zip(self.names, (self.first, self.second), strict=True):
             if values is not None:
                 head.insert(-1, apart(name, head))
@@ -153,7 +154,8 @@ def explain_gap(
     docid: ArrayLike | None,
 ) -> Explanation:
     """Explain the gap between two documents, or between one and the mean of its query's."""
-    schema, queries = ranker._schema, Queries.resolve(n_documents(X), qid, group)
+    schema = ranker._schema
+    queries = Queries.resolve(n_documents(X), qid, group)
 
     def ranked(rows: Positions) -> Positions:
         return by_rank(rows, ranker.predict(take_rows(X, rows)))
@@ -165,7 +167,8 @@ def explain_gap(
     shares = _shares(ranker, schema.transform(table))[:, :-1]
     scores = ranker.predict(table)
     parts = shares[0] - shares[1:].mean(axis=0)
-    above, below = float(scores[0]), float(scores[1:].mean())
+    above = float(scores[0])
+    below = float(scores[1:].mean())
     sizes = np.abs(parts)
     # XGBoost computes in single precision: what rounding takes from the gap is shared out.
     parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)

@@ -89,7 +89,7 @@ class FittedTrees(FittedRounds):
     init: Any  # the fitted ranker that the trees add to, or None
     learning_rate: float = saved(float)
     position_bias: dict[Any, float] | None = saved(
-        lambda biases: biases and {literal_eval(place): biases[place] for place in biases}
+        lambda biases: biases and {literal_eval(slot): biases[slot] for slot in biases}
     )
     position_report: PositionReport | None = saved(
         lambda report: report and PositionReport.restored(**report)

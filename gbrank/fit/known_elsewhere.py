@@ -48,7 +48,7 @@ def check_no_theirs(callback: object) -> None:
         )
 
 
-def _refuse(
+def _check_known(
     owner: str, kind: str, values: Mapping[str, Any], known: Collection[str], error: type[Exception]
 ) -> None:
     """Refuse the keywords that a function does not have, all at once."""
@@ -72,7 +72,7 @@ def _refuse(
         raise error(" ".join(sentences))
 
 
-def _refuse_data_set(X: object) -> None:
+def _check_no_data_set(X: object) -> None:
     """Refuse a data set of a booster, which holds more than features."""
     library = LIBRARIES.get(type(X).__module__.partition(".")[0])
     if library is not None and type(X).__name__ in DATA_SETS:
@@ -92,8 +92,8 @@ def explains_words(method: M) -> M:
     def explaining(self: Any, *values: Any, **named: Any) -> Any:
         if not named.keys() <= set(known):
             owner = f"{type(self).__name__}.{method.__name__}"
-            _refuse(owner, "argument", named, known, TypeError)
-        _refuse_data_set(values[0] if values else named.get("X"))
+            _check_known(owner, "argument", named, known, TypeError)
+        _check_no_data_set(values[0] if values else named.get("X"))
         return method(self, *values, **named)
 
     return cast(M, explaining)
@@ -101,20 +101,24 @@ def explains_words(method: M) -> M:
 
 def explains_parameters(cls: T) -> T:
     """Let a class say what stands for an unknown parameter; a class decorator."""
-    init, set_params = cls.__init__, cls.set_params  # type: ignore[misc, attr-defined]
+    init = cls.__init__  # type: ignore[misc]
+    set_params = cls.set_params  # type: ignore[attr-defined]
     known = list(inspect.signature(init).parameters)[1:]
 
     @functools.wraps(init)
     def explaining_init(self: Any, *values: Any, **params: Any) -> None:
-        _refuse(cls.__name__, "parameter", params, known, TypeError)
+        _check_known(cls.__name__, "parameter", params, known, TypeError)
         init(self, *values, **params)
 
     @functools.wraps(set_params)
     def explaining_set_params(self: Any, **params: Any) -> Any:
         # Of another's parameter, its owner counts.
         values = {name.partition("__")[0]: value for name, value in params.items()}
-        _refuse(type(self).__name__, "parameter", values, self.get_params(deep=False), ValueError)
+        _check_known(
+            type(self).__name__, "parameter", values, self.get_params(deep=False), ValueError
+        )
         return set_params(self, **params)
 
-    cls.__init__, cls.set_params = explaining_init, explaining_set_params  # type: ignore[misc, attr-defined]
+    cls.__init__ = explaining_init  # type: ignore[misc]
+    cls.set_params = explaining_set_params  # type: ignore[attr-defined]
     return cls

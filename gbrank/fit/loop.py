@@ -33,7 +33,7 @@ class Judges:
     """The measures of a fit, bound to each set: "train", if requested, and "valid_0", ..."""
 
     measures: Mapping[str, Sequence[BoundMeasure]]
-    place: int = 0  # of the validation set that decides
+    deciding: int = 0  # the number of the validation set that decides
     stopping: Stopping | None = None
 
     def values(self, training: Steps) -> dict[str, dict[str, float]]:
@@ -49,7 +49,7 @@ class Judges:
     @property
     def decisive(self) -> str:
         """The validation set that decides, if there is one."""
-        return f"valid_{self.place}"
+        return f"valid_{self.deciding}"
 
     @property
     def patience(self) -> int | None:
@@ -130,26 +130,27 @@ def judges_of(
 
     The first set that is not the training data decides.
     """
-    placed = [one.with_positions(schema) for one in ranker._measures()]  # features have no names
+    # Features have no names.
+    by_position = [measure.with_positions(schema) for measure in ranker._measures()]
 
-    for place, part in enumerate(valid):
-        for label in {one.label for one in placed} & {*train.labels} - {*part.labels}:
-            raise ArgumentError("eval_labels", f"must have {label!r} for eval_set[{place}]")
+    for number, part in enumerate(valid):
+        for label in {measure.label for measure in by_position} & {*train.labels} - {*part.labels}:
+            raise ArgumentError("eval_labels", f"must have {label!r} for eval_set[{number}]")
 
     sets = {"train": train} if training else {}
     sets |= {f"valid_{i}": part for i, part in enumerate(valid)}
     measures = {}
     for name, part in sets.items():
         with error_context("" if name == "train" else f"{name}: "):
-            measures[name] = [bind_to_rows(one, part, ranker.n_jobs) for one in placed]
-            for bound in measures[name]:  # an undefined one fails before training
+            measures[name] = [bind_to_rows(measure, part, ranker.n_jobs) for measure in by_position]
+            for bound in measures[name]:  # undefined metrics fail before training
                 bound.mean(np.arange(len(part.y), dtype=np.float64))
-    held_out = [place for place, part in enumerate(valid) if not same_data(train, part)]
+    held_out = [number for number, part in enumerate(valid) if not same_data(train, part)]
     if not held_out and stopping is not None:
         if valid:
             warn_user(
-                "eval_set holds the training data alone, by which no fit stops or chooses a round: "
-                "the model has all of them. Pass other queries for early stopping."
+                "eval_set contains only the training data, so early stopping is disabled; all "
+                "rounds are kept. Pass other queries for early stopping."
             )
         stopping = None
     return Judges(measures, next(iter(held_out), 0), stopping)
@@ -174,7 +175,8 @@ def documents_key(documents: Documents) -> str:
 
 def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
     """Warn about features that equal query ids, labels or positions up to a monotone map."""
-    queries, position = documents.queries, documents.position
+    queries = documents.queries
+    position = documents.position
     if is_part() or n_workers() > 1 or len(documents.y) < FEWEST_ROWS:
         return
     targets: dict[str, Any] = {"y": documents.y}

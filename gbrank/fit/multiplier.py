@@ -16,7 +16,8 @@ from gbrank.objectives.objective import Mixture, Objective
 from gbrank.schedules import SCHEDULES
 
 # Chosen on validation queries of WikiQA and of artificial data.
-SUM_OF_STEPS, DAMPING = 600.0, 40.0
+SUM_OF_STEPS = 600.0
+DAMPING = 40.0
 
 
 @dataclass(repr=False, unsafe_hash=True)
@@ -103,7 +104,8 @@ class Multiplier:
             ways = "eval_set=, validation_fraction= or, for 'train', verbose=1"
             demand = f"must be one of the sets that the fit measures: pass {ways}"
             raise ArgumentError(f"data of {self}", demand, quoted(self.data))
-        curves, measure = round.curves[self.data], str(self.measure)
+        curves = round.curves[self.data]
+        measure = str(self.measure)
         if measure not in curves:
             demand = f"must hold {measure!r}, which {self} is of"
             raise ArgumentError("eval_metric", demand, listed(curves))
@@ -121,16 +123,19 @@ def own_multipliers(objective: Objective) -> tuple[Objective, list[Multiplier]]:
     """Return an objective for one fit, and its multipliers, which no other fit tells anything."""
     if not isinstance(objective, Mixture):
         return objective, []
-    weights = [copy(one) if isinstance(one, Multiplier) else one for one in objective.weights or ()]
+    weights = [
+        copy(weight) if isinstance(weight, Multiplier) else weight
+        for weight in objective.weights or ()
+    ]
     multipliers = [weight for weight in weights if isinstance(weight, Multiplier)]
     for multiplier in multipliers:
         multiplier.weight = 0.0
     return (replace(objective, weights=weights) if multipliers else objective), multipliers
 
 
-def refuse_training_data(multipliers: Sequence[Multiplier], first: int) -> None:
-    """Refuse multipliers of the sets before the `first` that is not the training data."""
+def check_held_out(multipliers: Sequence[Multiplier], first: int) -> None:
+    """Check that no multiplier is of a set before the `first` that is not the training data."""
     for multiplier in multipliers:
-        if multiplier.data in [f"valid_{place}" for place in range(first)]:
+        if multiplier.data in [f"valid_{number}" for number in range(first)]:
             demand = f"must be a set other than the training data, as 'valid_{first}'"
             raise ArgumentError(f"data of {multiplier}", demand, quoted(multiplier.data))

@@ -54,9 +54,12 @@ class DebiasedTrainer:
         state: State | None,
     ) -> None:
         self._trainer = trainer
-        self.train_scores, self.valid_scores = trainer.train_scores, trainer.valid_scores
-        self.finish, self.close = trainer.finish, trainer.close
-        self._trust, self._learning_rate = trust, learning_rate
+        self.train_scores = trainer.train_scores
+        self.valid_scores = trainer.valid_scores
+        self.finish = trainer.finish
+        self.close = trainer.close
+        self._trust = trust
+        self._learning_rate = learning_rate
         self._slots = find_slots(positions)
         self._index = self._slots.index
         self._biases = [np.zeros(len(self._slots.names))]  # after each round
@@ -74,7 +77,8 @@ class DebiasedTrainer:
                 order_free_sums(values, self._index, len(bias)) for values in (gradient, curvature)
             )
             prior = PRIOR * weight.sum() / len(scores)
-            trust, rest = self._trust, (1 - self._trust) * weight
+            trust = self._trust
+            rest = (1 - self._trust) * weight
             step = trust * (slope + prior * bias) + rest * bias
             scale = trust * (weight + prior) + rest
             step[scale > 0] /= scale[scale > 0]  # 0 where no document has a curvature

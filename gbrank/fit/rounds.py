@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 # Chosen on validation queries: benchmarks/results/early_stopping.md.
 AUTO = "auto"
-SHARE_OF_ROUNDS, SUM_OF_RATES = 0.25, 3.0
+SHARE_OF_ROUNDS = 0.25
+SUM_OF_RATES = 3.0
 SHORT = 2.0  # a patience over which rates sum to less
 
 Results: TypeAlias = dict[str, dict[str, list[float]]]  # values by set and measure, one a round

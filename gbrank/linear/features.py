@@ -24,7 +24,8 @@ def z_scores(X: Features, queries: Queries) -> Matrix:
     for rows in np.split(queries.order, queries.offsets[1:-1]):
         numbers = as_dense(X[rows]).astype(np.float64)
         known = np.ma.masked_array(numbers, np.isnan(numbers))
-        deviations, spread = known - known.mean(axis=0), known.std(axis=0).filled(0.0)
+        deviations = known - known.mean(axis=0)
+        spread = known.std(axis=0).filled(0.0)
         scores = deviations / np.where(spread > 0, spread, 1.0)
         lowest = np.broadcast_to(scores.min(axis=0).filled(1.0), numbers.shape)
         result[rows] = np.where(np.isnan(numbers), lowest - 1.0, scores.data)

@@ -225,7 +225,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
         train = training_documents(X, y, qid, group, **weights)
         valid = validation_documents(eval_set, eval_qid=eval_qid, eval_group=eval_group)
-        return self._publish(self._taken()._descend(train, valid, callbacks))
+        return self._publish(self._frozen()._descend(train, valid, callbacks))
 
     def predict(self, X: TableLike, qid: Ids | None = None, *, group: Any = None) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.

@@ -157,7 +157,8 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         (measure,) = self._measures()
         bound = SLAM(measure, margin=self.margin, smooth=False)
         rows = with_numbers(learned.schema, documents)
-        coef, total = learned.coef, learned.cumulative_loss
+        coef = learned.coef
+        total = learned.cumulative_loss
         for _ in range(passes):
             losses = []
             for part in rows.each_query():

@@ -31,7 +31,8 @@ def regression_on_gains(rows: Documents, gains: Vector, ridge: float, balanced: 
     """Return argmin Σ_i v_i (w·x_i − G_i)² / Σ_i v_i + ridge ‖w‖²."""
     weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
     relevant = gains > 0
-    total, share = weights.sum(), weights[relevant].sum()
+    total = weights.sum()
+    share = weights[relevant].sum()
     if balanced and 0 < share < total:
         weights = weights * np.where(relevant, total / share, total / (total - share)) / 2
     model = Ridge(alpha=ridge * total, fit_intercept=False, tol=1e-10)
@@ -56,7 +57,8 @@ def linear_loss(
     bound = objective.bind_documents(by_query, n_jobs=n_jobs)
 
     def loss(coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
-        scores, offset = rows.X @ coef, coef - center
+        scores = rows.X @ coef
+        offset = coef - center
         mean = bound.loss(scores, sigma, round).sum() / total
         slope = rows.X.T @ bound.gradients(scores, sigma, round)[0] / total
         return mean + reg_lambda * (offset @ offset), slope + 2 * reg_lambda * offset

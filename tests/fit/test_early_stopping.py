@@ -107,7 +107,7 @@ def test_other_data_decide(change: str) -> None:
 )
 def test_the_training_data_alone(ranker: Any) -> None:
     """No set decides: all rounds, and a warning."""
-    with pytest.warns(UserWarning, match="eval_set holds the training data alone"):
+    with pytest.warns(UserWarning, match="eval_set contains only the training data"):
         ranker.fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_qid=[QID])
     rounds = 20 if isinstance(ranker, GBRanker) else 4
     assert ranker.best_iteration_ == rounds
