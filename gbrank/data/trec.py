@@ -498,8 +498,8 @@ def _warn_of_ranks(path: StrPath, lines: Lines, ranks: Positions) -> None:
     for query in range(queries.n_queries):
         rows = queries.rows(query)
         by_rank = rows[np.argsort(ranks[rows])]
-        falls = np.diff(scores[by_rank]) < 0
-        if np.diff(ranks[by_rank]).all() and 2 * falls.sum() < len(falls):
+        steps = np.sign(np.diff(scores[by_rank]))
+        if len(steps) and np.diff(ranks[by_rank]).all() and steps.sum() >= 0:
             contradictory.append(query)
     if len(ranks) > FEWEST_RANKS and 2 * len(contradictory) > queries.n_queries:
         warn_user(

@@ -19,7 +19,7 @@ from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of, places_among
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.records import is_in_memory
-from gbrank.data.text_files import read_bytes
+from gbrank.data.text_files import STDIN, read_bytes
 from gbrank.data.trec import Run, is_path, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
@@ -118,11 +118,11 @@ def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
     path = Path(source)
     if path.is_dir():
         return load_ranker(path)
-    if not path.exists():
+    if source != STDIN and not path.exists():
         kinds = "a model with predict, a file or folder of one, a TREC run, a column of X"
         demand = f"must be {kinds}, or one score per row"
         raise ArgumentError("source", demand, quoted(os.fspath(path)))
-    content = read_bytes(path)
+    content = read_bytes(source)
     model = pretrained_of_file(path, content)
     return Run(path, *parse_run(path, content)) if model is None else model
 

@@ -128,7 +128,9 @@ def test_a_query_called_all(tmp_path: Path, output: Output) -> None:
     assert lines.split() == ["rr", "all", "0.5000", "rr", "b", "1.0000", "rr", "(all)", "0.7500"]
 
 
-def test_comparing_runs(tmp_path: Path, output: Output, fault: Output) -> None:
+def test_comparing_runs(
+    tmp_path: Path, output: Output, fault: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As `compare_scores` does; `gbrank compare` names the command."""
     rng = np.random.default_rng(0)
     qrels = tmp_path / "qrels.txt"
@@ -158,6 +160,12 @@ def test_comparing_runs(tmp_path: Path, output: Output, fault: Output) -> None:
         "map",
         "all",
     ]
+    monkeypatch.setattr("gbrank.data.text_files._read_stdin", Path(runs[1]).read_bytes)
+    piped = json.loads(output("evaluate", qrels, "--run", runs[0], "-", "--json"))
+    means = {row["ranker"]: row["mean"] for row in content["test"] if row["metric"] == "map"}
+    assert {row["ranker"]: row["mean"] for row in piped["test"] if row["metric"] == "map"} == {
+        runs[0]: means[runs[0]], "-": means[runs[1]],
+    }  # fmt: skip
     assert "per-query must not be given" in fault("evaluate", qrels, "--run", *runs, "--per-query")
     text = fault("compare", "--data", qrels, "--rankers", *runs)
     assert f"gbrank evaluate {qrels} --run" in text

@@ -211,6 +211,7 @@ def run_of(score: Callable[[int], float], n_queries: int, n_documents: int = 10)
     [
         (lambda rank: 1 / rank, False),
         (lambda rank: -(rank // 2), False),  # ties
+        (lambda rank: -(rank // 4), False),
         (lambda rank: 0.1 * rank, True),  # distances
         (lambda rank: 1.0, True),
     ],
