@@ -97,7 +97,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("booster_params", "fit_with(booster_params=['max_bin'])"),
         ("booster_params", "fit_with(booster_params={'eta': 0.1})"),
         ("booster parameter", "fit_with(booster_params={1: 2})"),
-        ("alpha", "fit_with(booster='xgboost', booster_params={'alpha': np.nan})"),
         ("max_bin", "fit_with(booster='xgboost', booster_params={'max_bin': [1, 2**40]})"),
         ("max_bin", "fit_with(booster_params={'max_bins': 9, 'max_bin': 9})"),
         ("max_binn", "fit_with(booster_params={'max_binn': 9})"),
