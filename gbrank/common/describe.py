@@ -6,10 +6,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import joblib
-import numpy as np
 from sklearn.base import BaseEstimator, clone
-
-from gbrank.common.values import canonical
 
 
 def hash_of(value: object) -> str:
@@ -20,8 +17,6 @@ def hash_of(value: object) -> str:
 def describe(value: object) -> Any:
     """Convert a value to plain types whose hash is the same in every process."""
     value = getattr(value, "py_func", value)  # a function that numba has compiled
-    if isinstance(value, np.ndarray):
-        return canonical(value)
     if isinstance(value, FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         defaults = [value.__defaults__, value.__kwdefaults__]

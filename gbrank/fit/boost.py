@@ -55,9 +55,6 @@ def boost(
 
     Every so many rounds it writes a checkpoint into a folder, if there is one.
     """
-    if folder is not None and not isinstance(ranker.random_state, int):
-        demand = "must be an integer with a checkpoint, so that the same fit can be called again"
-        raise ArgumentError("random_state", demand, repr(ranker.random_state))
     settings = tree_settings(ranker, resumable=folder is not None)
     called = check_callbacks(callbacks)
     ranker._measures()  # which must be known
@@ -72,9 +69,7 @@ def boost(
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
     warn_of_equal_rows(documents[0])
     warn_of_copies(documents[0], schema.feature_names)
-    checkpoint = None
-    if folder is not None:
-        checkpoint = Checkpoint(folder, every, fit_hashes(ranker, schema, documents))
+    checkpoint = _checkpoint(ranker, schema, documents, folder, every)
     if len(documents) == 1 and ranker.validation_fraction is not None:
         documents = [*documents[0].split(ranker.validation_fraction, settings.seed)]
     elif len(documents) == 1 and ranker.early_stopping_rounds is not None:
@@ -85,6 +80,21 @@ def boost(
         scores = _scores_in_folds(ranker, settings, schema, train)
         warn_if_behind(ranker, schema, train, train, scores)
     return grow(ranker, settings, schema, train, valid, checkpoint, called)
+
+
+def _checkpoint(
+    ranker: BoostedRanker,
+    schema: Schema,
+    documents: Sequence[Documents],
+    folder: str | os.PathLike[str] | None,
+    every: int,
+) -> Checkpoint | None:
+    if folder is None:
+        return None
+    if not isinstance(ranker.random_state, int):
+        demand = "must be an integer with a checkpoint, so that the same fit can be called again"
+        raise ArgumentError("random_state", demand, repr(ranker.random_state))
+    return Checkpoint(folder, every, fit_hashes(ranker, schema, documents))
 
 
 def grow(

@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters import BOOSTERS, Trainer
@@ -23,6 +24,7 @@ from gbrank.common.describe import hash_of
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import check_local, replace_file
+from gbrank.common.values import canonical
 from gbrank.common.version import __version__
 from gbrank.data.documents import VALIDATION, Documents
 from gbrank.data.sampling import query_keys
@@ -124,7 +126,7 @@ def fit_hashes(
         X: Any = part.X
         columns = {
             **part.arguments(),
-            "X": [X.shape, X.data, X.indices, X.indptr] if sp.issparse(X) else X,
+            "X": [X.shape, canonical(X.data), X.indices, X.indptr] if sp.issparse(X) else X,
             "qid": [query_keys(part.queries.ids), part.queries.index],
         }
         if not words:
@@ -132,5 +134,6 @@ def fit_hashes(
         for name, value in columns.items():
             listed = number and name != "init"
             argument = f"{VALIDATION.get(name, 'eval_set')}[{number - 1}]" if listed else name
-            values.setdefault(argument, []).append(value)
+            plain_bits = canonical(value) if isinstance(value, np.ndarray) else value
+            values.setdefault(argument, []).append(plain_bits)
     return {name: hash_of(value) for name, value in values.items()}
