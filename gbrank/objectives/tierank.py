@@ -347,7 +347,7 @@ def tie(
             continue
         start = max(start, np.uintp(a + 2))
         both = (G - 1.0) * (fallen - upper.W[a]) + upper.Q[a]
-        pair_P, pair_W, pair_Q = add_pairs(a, start, stop, both, fallen, here, work, lower)
+        pair_P, pair_W, pair_Q = add_tied_pairs(a, start, stop, both, fallen, here, work, lower)
         value += both * pair_P + 2.0 * fallen * pair_W + here * pair_Q
         upper.by_P[a] += (1.0 + passed) * (G * sum_P + sum_W)
         upper.by_P[a] += G * ((G - 1.0) * pair_P + 2.0 * pair_W) + pair_Q
@@ -358,7 +358,7 @@ def tie(
 
 
 @inline
-def add_pairs(
+def add_tied_pairs(
     a: int, start: int, stop: int, both: float, fallen: float, here: float, work: TieWork,
     lower: Boundary,
 ) -> tuple[float, float, float]:  # fmt: skip

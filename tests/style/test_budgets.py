@@ -17,7 +17,8 @@ LAYOUT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
 }  # fmt: skip
-LONGEST_BODY, LONGER_BODIES, MOST_BRANCHES = 40, 5, 15
+LONGEST_BODY, LONGER_BODIES = 40, 5
+MOST_BRANCHES, MORE_BRANCHED = 15, 4
 SHORT_FILE, MOST_SHORT_FILES = 30, 10
 BRANCHES = (
     ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.comprehension, ast.Assert
@@ -71,7 +72,7 @@ def branches(function: ast.FunctionDef) -> int:
 
 
 def test_functions_are_short() -> None:
-    """Few have more than 40 lines, docstrings apart, and none more branches than 15."""
+    """Few have more than 40 lines, docstrings apart, and few more branches than 15."""
     long, branched = [], []
     for file in FILES:
         for node in nodes(file):
@@ -83,7 +84,7 @@ def test_functions_are_short() -> None:
             if branches(node) > MOST_BRANCHES:
                 branched.append(place(file, node))
     assert len(long) <= LONGER_BODIES, long
-    assert branched == []
+    assert len(branched) <= MORE_BRANCHED, branched
 
 
 def test_few_files_are_short() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from sources import FILES, docstrings, nodes, place
 
-MOST_TUPLE_ASSIGNMENTS, MOST_REPEATED_BY_CONDITION, MOST_RETURNS = 141, 0, 300
+MOST_TUPLE_ASSIGNMENTS, MOST_REPEATED_BY_CONDITION, MOST_RETURNS = 60, 0, 300
 NO_NAMES = {"own", "found", "given"}
 NO_VARIABLES = {"of", "one", "each", "told", "asked", "taken", "kept", "placed"}
-MOST_SUCH_VARIABLES = 36
+MOST_SUCH_VARIABLES = 26
 NO_BEGINNINGS = re.compile(r"(What|Says?|Do as)\b")
 LITERAL = ast.List | ast.Tuple | ast.ListComp | ast.JoinedStr
 
