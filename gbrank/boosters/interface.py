@@ -105,9 +105,13 @@ class Model(Protocol):
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":
-        """Load what `dump` returned, or a model file; one that was cut raises ValueError.
+        """Load what `dump` returned; the model predicts on at most `n_jobs` threads."""
 
-        The model predicts on at most `n_jobs` threads.
+    @classmethod
+    def read_file(cls, content: bytes) -> "Model":
+        """Load a model file that may have been cut or edited.
+
+        Such a file raises ValueError; it must not end the process, now or in a prediction.
         """
 
     @classmethod

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -99,3 +100,13 @@ def above(threshold: float) -> float:
     if below == LARGEST:
         return LARGEST
     return float(np.nextafter(np.float32(below), np.float32(np.inf)))
+
+
+def check_nodes(
+    splits: NDArray[Any], children: NDArray[Any], n_nodes: int, features: NDArray[Any], width: int
+) -> None:
+    """Refuse children, of shape (2, n_splits), that do not follow splits; features not there."""
+    if not ((children > splits) & (children < n_nodes)).all():
+        raise ValueError("a split leads to a node that is not there, or before it")
+    if not ((features >= 0) & (features < width)).all():
+        raise ValueError(f"a split is of a feature beyond the model's {width}")

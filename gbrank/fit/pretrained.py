@@ -115,7 +115,7 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
     for booster in BOOSTERS.values():
         if booster.file.match(content):
             try:
-                return as_pretrained(booster.model.load(content).native)
+                return as_pretrained(booster.model.read_file(content).native)
             except ValueError as error:
                 raise ValueError(
                     f"{path}: expected a whole {booster.title} model, got one that was cut or "

@@ -5,6 +5,7 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import pytest
+import xgboost as xgb
 from sklearn.model_selection import GroupKFold
 
 from gbrank import lightgbm_feval, lightgbm_fobj, make_cubic, xgboost_feval, xgboost_obj
@@ -49,10 +50,13 @@ def test_torn_queries_are_refused() -> None:
         lgb.train({**quiet, "objective": hook}, whole.subset([*range(26)]), 1)
 
 
-def test_positions_are_refused() -> None:
-    """Hooks do not correct clicks by them."""
-    X, y, _ = make_cubic(8, n_documents=5, random_state=0)
+def test_columns_that_no_hook_uses_are_refused() -> None:
+    """Positions of clicks and bounds of labels; weights and initial scores have an effect."""
+    X, y, qid = make_cubic(8, n_documents=5, random_state=0)
     clicks = lgb.Dataset(X, y, group=[5] * 8, position=np.tile(np.arange(5), 8))
     params: dict[str, Any] = {"verbosity": -1, "num_threads": 1, "objective": lightgbm_fobj()}
     with pytest.raises(ValueError, match=r"position must not be .*GBRanker does: fit\(.*position"):
         lgb.train(params, clicks, 1)
+    bounded = xgb.DMatrix(X, y, qid=qid, label_upper_bound=y + 1)
+    with pytest.raises(ValueError, match="label_upper_bound must not be in the DMatrix"):
+        xgb.train({"base_score": 0}, bounded, 1, obj=xgboost_obj())

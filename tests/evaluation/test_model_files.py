@@ -1,5 +1,6 @@
 """Files of models: each gives what the model itself predicts, and damaged ones are refused."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -70,6 +71,12 @@ DAMAGE: dict[str, Any] = {
     "half": lambda text: text[: len(text) // 2],
     "nine tenths": lambda text: text[: len(text) * 9 // 10],
     "in the parameters": lambda text: text[: text.index(b"end of parameters")],
+    "number": lambda text: re.sub(rb"(leaf_value=.*) \S+\n", rb"\g<1>\n", text, count=1),
+    "leaves": lambda text: text.replace(b"num_leaves=", b"num_leaves=9", 1),
+    "no numbers": lambda text: re.sub(rb"leaf_value=.*\n", b"leaf_value=\n", text, count=1),
+    "child": lambda text: re.sub(rb"(left_child=.*)\d\n", rb"\g<1>0\n", text, count=1),
+    "feature": lambda text: re.sub(rb"split_feature=\d", b"split_feature=9", text, count=1),
+    "category": lambda text: re.sub(rb"num_cat=[1-9]", b"num_cat=0", text, count=1),
     "parameter": lambda text: text.replace(b"[boosting: gbdt]", b"boosting"),
     "word": lambda text: re.sub(rb"shrinkage=\d", b"shrinkage=x", text, count=1),
 }
@@ -99,11 +106,32 @@ def test_files_of_lightgbm_with_other_line_ends(tmp_path: Path) -> None:
     assert_array_equal(scores_from(tmp_path / "live", FRAME), ranker.predict(FRAME))
 
 
-def test_damaged_files_of_xgboost(tmp_path: Path) -> None:
-    """Of other kinds than XGBoost's own, or cut."""
+def circle(trees: list[Any]) -> None:
+    """Let the root be its own child."""
+    trees[0]["left_children"][0] = 0
+
+
+def beyond(trees: list[Any]) -> None:
+    """Let the root be of a column that is not there, where values are that no probe has."""
+    trees[0]["split_indices"][0] = 10**6
+
+
+def child(trees: list[Any]) -> None:
+    """Let a node that is far from any probe have a child that is not there."""
+    node = next(node for node, left in enumerate(trees[0]["left_children"]) if left > 0)
+    trees[0]["left_children"][node] = 10**6
+
+
+@pytest.mark.parametrize("damage", [circle, beyond, child, None])
+def test_damaged_files_of_xgboost(damage: Any, tmp_path: Path) -> None:
+    """XGBoost itself would end the process, or never come to an end."""
     booster = xgb.train({"max_depth": 3, "nthread": 1}, xgb.DMatrix(X, Y), 3)
-    text = bytes(booster.save_raw("json"))
-    (tmp_path / "live").write_bytes(text[: len(text) // 2])
+    content = json.loads(booster.save_raw("json"))
+    if damage is None:  # XGBoost reads beyond the end of the array
+        content["learner"]["gradient_booster"]["model"]["trees"][0]["split_conditions"] = []
+    else:
+        damage(content["learner"]["gradient_booster"]["model"]["trees"])
+    (tmp_path / "live").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"live: expected a whole XGBoost model, got"):
         scores_from(tmp_path / "live", X)
 

@@ -122,6 +122,10 @@ class TreeModel:
         return cls(**json.loads(content)["sklearn-tree"])
 
     @classmethod
+    def read_file(cls, content: bytes) -> "TreeModel":
+        return cls.load(content)
+
+    @classmethod
     def recognise(cls, model: object) -> "TreeModel | None":
         return model if isinstance(model, TreeModel) else None
 

@@ -8,14 +8,19 @@ import numpy as np
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
-from gbrank.boosters.tree import Membership, Split, Threshold, Tree, read_tree
+from gbrank.boosters.tree import Membership, Split, Threshold, Tree, check_nodes, read_tree
 from gbrank.common.errors import error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, as_dense
 
+CATEGORICAL = 1  # a bit of a split's "decision_type"
 LEAF_VALUES = re.compile(r"^leaf_value=(.*)$", re.MULTILINE)
 SIZES = re.compile(r"^tree_sizes=.*\n", re.MULTILINE)  # of the texts of trees
+# The lines of a tree with a number for each split, and for each leaf.
+BY_SPLIT = ["split_feature", "split_gain", "threshold", "decision_type", "left_child"]
+BY_SPLIT += ["right_child", "internal_value", "internal_weight", "internal_count"]
+BY_LEAF = ["leaf_value", "leaf_weight", "leaf_count"]
 PARAMETER = re.compile(r"\[\w+: .*\]|\s*$")  # or a blank line
 
 
@@ -29,19 +34,21 @@ class LightGBMModel:
     def load(cls, content: bytes, n_jobs: int | None = None) -> "LightGBMModel":
         """Read a model from LightGBM's text; threads are an argument of each prediction.
 
-        LightGBM takes a cut file, and reads beyond a parameter without a colon. Without the sizes
-        of trees it reads one after another, and an error in them does not end the process.
+        Without the sizes of trees, LightGBM reads one after another, and an error in them does not
+        end the process.
         """
-        text = content.decode().replace("\r\n", "\n")
-        _, end, rest = text.partition("\nend of trees")
-        _, parameters, listed = rest.partition("\nparameters:")
-        if not end or (parameters and "end of parameters" not in listed):
-            raise ValueError("it ends before its trees or its parameters do")
-        for line in listed.partition("end of parameters")[0].splitlines():
-            if not PARAMETER.match(line):
-                raise ValueError(f"its parameters have {line!r}, not [name: value]")
+        text = _complete_text(content)
         with translated("not a LightGBM model"):
             return cls(lgb.Booster(model_str=SIZES.sub("", text)))
+
+    @classmethod
+    def read_file(cls, content: bytes) -> "LightGBMModel":
+        """Read a model file that may have been cut or edited, or refuse it."""
+        text = _complete_text(content)
+        width = 1 + int(_numbers(text, "max_feature_idx").max(initial=-1))
+        for tree in _texts_of_trees(text):
+            _check_tree(tree, width)
+        return cls.load(content)
 
     @classmethod
     def recognise(cls, model: object) -> "LightGBMModel | None":
@@ -106,7 +113,7 @@ class LightGBMModel:
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score."""
         text = self.native.model_to_string()
-        texts = text.partition("\nend of trees")[0].split("\nTree=")[1:]
+        texts = _texts_of_trees(text)
         n_outputs = self.native.num_model_per_iteration()
         if n_outputs > 1:
             raise ValueError(f"the model must have one output, got {n_outputs}.")
@@ -118,6 +125,48 @@ class LightGBMModel:
             read_tree(tree["tree_structure"], "leaf_value", split)
             for tree, split in zip(self.native.dump_model()["tree_info"], splits, strict=True)
         ]
+
+
+def _complete_text(content: bytes) -> str:
+    """Refuse what LightGBM does not notice: a cut file, and a parameter without a colon."""
+    text = content.decode().replace("\r\n", "\n")
+    _, end, rest = text.partition("\nend of trees")
+    _, parameters, listed = rest.partition("\nparameters:")
+    if not end or (parameters and "end of parameters" not in listed):
+        raise ValueError("it ends before its trees or its parameters do")
+    for line in listed.partition("end of parameters")[0].splitlines():
+        if not PARAMETER.match(line):
+            raise ValueError(f"its parameters have {line!r}, not [name: value]")
+    return text
+
+
+def _texts_of_trees(text: str) -> list[str]:
+    return text.partition("\nend of trees")[0].split("\nTree=")[1:]
+
+
+def _check_tree(text: str, width: int) -> None:
+    """Refuse a tree without the nodes, categories or features that its splits name."""
+    numbers = partial(_numbers, text)
+    children = np.stack([numbers("left_child"), numbers("right_child")])
+    n_splits = children.shape[1]
+    sizes = dict.fromkeys(BY_SPLIT, n_splits) | dict.fromkeys(BY_LEAF, n_splits + 1)
+    for name, values in re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE):
+        size = len(values.split())
+        if size != sizes.get(name, size) and (n_splits or name == "leaf_value"):
+            raise ValueError(f"a tree has {size} numbers in {name}, not {sizes[name]}")
+    if numbers("num_leaves").tolist() != [n_splits + 1]:
+        raise ValueError("a tree has not num_leaves leaves")
+    children[children < 0] = n_splits - 1 - children[children < 0]  # leaves follow splits
+    features = np.append(numbers("split_feature"), numbers("leaf_features"))
+    check_nodes(np.arange(n_splits), children, 2 * n_splits + 1, features, width)
+    places = numbers("threshold")[numbers("decision_type").astype(int) & CATEGORICAL > 0]
+    bounds = numbers("cat_boundaries")
+    if len(places) and not (
+        0 <= places.min() <= places.max() < len(bounds) - 1 == numbers("num_cat")[0]
+        and (bounds[0], bounds[-1]) == (0, len(numbers("cat_threshold")))
+        and (np.diff(bounds) >= 0).all()
+    ):
+        raise ValueError("a split is by categories that are not there")
 
 
 def _numbers(text: str, name: str) -> Vector:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.boosters.xgboost.library import xgb
+from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Vector
 
 
@@ -91,7 +92,11 @@ class xgboost_obj(GradientHook):
         -------
         gradient, curvature : ndarray, shape (n_documents,)
         """
-        return self.of_data(data, _parts(data), scores, round)
+        parts = _parts(data)
+        for name in ("label_lower_bound", "label_upper_bound"):
+            if len(data.get_float_info(name)):
+                raise ArgumentError(name, "must not be in the DMatrix: labels have no bounds here")
+        return self.of_data(data, parts, scores, round)
 
 
 class _EarlyStopping(xgb.callback.EarlyStopping):

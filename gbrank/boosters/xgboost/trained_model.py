@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters.interface import Refit
-from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, check_nodes
 from gbrank.boosters.xgboost.library import check_threads, translated, xgb
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.errors import error_context
@@ -32,6 +32,13 @@ class XGBoostModel:
         with translated("not an XGBoost model"):
             booster.load_model(bytearray(content))
         return cls(booster)
+
+    @classmethod
+    def read_file(cls, content: bytes) -> "XGBoostModel":
+        """Read a model file that may have been cut or edited, or refuse it."""
+        model = cls.load(content)
+        model.check_links()
+        return model
 
     @classmethod
     def recognise(cls, model: object) -> "XGBoostModel | None":
@@ -130,6 +137,15 @@ class XGBoostModel:
         """The names of these columns."""
         names = self.native.feature_names
         return None if names is None else list(names)
+
+    def check_links(self) -> None:
+        """Refuse trees without the nodes or features that their splits name."""
+        for tree in trees_and_weights(json.loads(self.dump()))[0]:
+            children = np.array([tree["left_children"], tree["right_children"]])
+            (splits,) = np.nonzero(children[0] != -1)
+            n_nodes = children.shape[1]
+            features = np.array(tree["split_indices"])[splits]
+            check_nodes(splits, children[:, splits], n_nodes, features, self.n_features)
 
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score; a base score is a tree of one leaf."""
