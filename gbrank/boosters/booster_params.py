@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gbrank.boosters.interface import TreeSettings
-from gbrank.common.checks import check_number, quoted, unknown_names
+from gbrank.common.checks import LARGEST_FLOAT, check_number, quoted, unknown_names
 from gbrank.common.errors import ArgumentError
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, find_columns
@@ -55,6 +55,9 @@ class Options:
         mains = by_name(self.aliases)
         checked: dict[str, Any] = {}
         for name, value in user.items():
+            if not isinstance(name, str) or not _is_held(value):
+                demand = "must map names to finite values, and to integers of 32 bits at most"
+                raise ArgumentError("booster_params", demand, f"{name!r}: {quoted(value)}")
             checked[mains.get(name, name)] = TRUTH.get(str(value).lower(), value)
         if len(checked) < len(user):
             raise ValueError(f"booster_params must not hold a parameter twice, got {list(user)}.")
@@ -110,6 +113,14 @@ def _has(params: Mapping[str, Any], wanted: str) -> bool:
     name, named, value = wanted.partition("=")
     values = ("true", "1", "+") if value == "True" else (value,)
     return name in params and (not named or str(params[name]).lower() in values)
+
+
+def _is_held(value: object) -> bool:
+    """Tell whether boosters hold all numbers of a value: LightGBM reads 2**32 + 5 as 5."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_held, value))
+    most = LARGEST_INT32 if isinstance(value, int) else LARGEST_FLOAT
+    return not isinstance(value, int | float) or abs(value) <= most
 
 
 def whole_number(

@@ -20,7 +20,7 @@ from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.export.elasticsearch import Extractors
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.formats import LIGHTGBM_ZERO, Format, format_of
-from gbrank.export.linear import write_linear
+from gbrank.export.linear import check_written, linear_format, weights_of
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.chain import scores_by
 from gbrank.fit.estimator import BaseRanker
@@ -74,7 +74,7 @@ def export_model(
     extractors : sequence of dict, optional
         With "elasticsearch": the `feature_extractors` of the model, a query for each feature.
     verify : bool
-        Whether to re-read a file of trees and compare its scores.
+        Whether to re-read the file and compare its scores.
 
     Raises
     ------
@@ -100,10 +100,13 @@ def export_model(
     """
     ranker = opened_ranker(model)
     if isinstance(ranker, LinearModel):
+        linear = linear_format(format)
         for name, value in (("missing_as_zero", missing_as_zero), ("extractors", extractors)):
             if value not in (False, None):
                 raise ArgumentError(name, "must not be set for a linear ranker")
-        content = write_linear(ranker, Path(path).stem, format, feature_names)
+        weights = weights_of(ranker, feature_names)
+        content = linear.write(Path(path).stem, weights).encode()
+        check_written(content, linear, weights)
     else:
         chosen = format_of(format)
         forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)

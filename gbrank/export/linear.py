@@ -5,6 +5,8 @@ expression. All read a missing feature as 0.
 """
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from gbrank.common.checks import unknown_name
@@ -18,8 +20,12 @@ Weights: TypeAlias = dict[str, float]
 CLASS = "org.apache.solr.ltr.model.LinearModel"
 
 
-def _opensearch(_: str, weights: Weights) -> str:
-    return json.dumps(weights)
+@dataclass(frozen=True)
+class LinearFormat:
+    """A format of weights."""
+
+    write: Callable[[str, Weights], str]  # of a model of this name
+    read: Callable[[str], Weights]
 
 
 def _solr(name: str, weights: Weights) -> str:
@@ -33,21 +39,42 @@ def _vespa(_: str, weights: Weights) -> str:
     return " + ".join(f"{weight!r} * {feature}" for feature, weight in weights.items())
 
 
-LINEAR_FORMATS = {"opensearch": _opensearch, "solr": _solr, "vespa": _vespa}
+def _read_vespa(expression: str) -> Weights:
+    products = [product.split(" * ") for product in expression.split(" + ")]
+    return {feature: float(weight) for weight, feature in products}
 
 
-def write_linear(
-    ranker: LinearModel, name: str, format: str, feature_names: FeatureNames | None
-) -> bytes:
-    """Write the weights of a ranker; refuse those of z-scores."""
-    base = str(format).partition(":")[0]  # before the version of the engine
+LINEAR_FORMATS = {
+    "opensearch": LinearFormat(lambda _, weights: json.dumps(weights), json.loads),
+    "solr": LinearFormat(_solr, lambda content: dict(json.loads(content)["params"]["weights"])),
+    "vespa": LinearFormat(_vespa, _read_vespa),
+}
+
+
+def linear_format(name: str) -> LinearFormat:
+    """Find the format of a name, after which may be a colon and the version of the engine."""
+    base = str(name).partition(":")[0]
     if base not in LINEAR_FORMATS:
         raise unknown_name("format of linear rankers", base, LINEAR_FORMATS)
+    return LINEAR_FORMATS[base]
+
+
+def weights_of(ranker: LinearModel, feature_names: FeatureNames | None) -> Weights:
+    """Collect the weights by name; refuse those of z-scores."""
     if isinstance(ranker, LinearRanker) and ranker._fitted.by_query:
         raise ArgumentError(
             "by_query",
             "must be False for a linear ranker to be exported: its weights are of z-scores over "
             "all documents of a query, which engines compute over what each sub-query retrieves",
         )
-    weights = dict(zip(names_of(ranker, feature_names), ranker.coef_.tolist(), strict=True))
-    return LINEAR_FORMATS[base](name, weights).encode()
+    return dict(zip(names_of(ranker, feature_names), ranker.coef_.tolist(), strict=True))
+
+
+def check_written(content: bytes, format: LinearFormat, weights: Weights) -> None:
+    """Read a file again, which must have these weights."""
+    try:
+        read = format.read(content.decode())
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ArgumentError("path", "must be a file of the format", repr(error)) from None
+    if read != weights:
+        raise ArgumentError("path", "must have the ranker's weights", str(read))

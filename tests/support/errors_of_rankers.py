@@ -96,7 +96,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("an integer", "fit_with(early_stopping_rounds='best')"),
         ("booster_params", "fit_with(booster_params=['max_bin'])"),
         ("booster_params", "fit_with(booster_params={'eta': 0.1})"),
-        ("booster parameter", "fit_with(booster_params={1: 2})"),
+        ("booster_params", "fit_with(booster_params={1: 2})"),
+        ("alpha", "fit_with(booster='xgboost', booster_params={'alpha': np.nan})"),
+        ("max_bin", "fit_with(booster_params={'max_bin': 2**32 + 5})"),
         ("max_bin", "fit_with(booster='xgboost', booster_params={'max_bin': [1, 2**40]})"),
         ("max_bin", "fit_with(booster_params={'max_bins': 9, 'max_bin': 9})"),
         ("max_binn", "fit_with(booster_params={'max_binn': 9})"),
@@ -107,6 +109,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "fit_with(booster_params={'monotone_constraints': [1, 0, 0], "
          "'monotone_constraints_method': 'best'})"),
         ("drop_rate", "fit_with(booster_params={'drop_rate': 0.5})"),
+        ("forcedsplits_filename", "fit_with(booster_params={'forcedsplits_filename': 'no.json'})"),
         ("booster_params", "fit_with(booster_params={'boosting': 'rf'})"),
         ("bin_construct_sample_cnt", "fit_with(booster_params={'bin_construct_sample_cnt': 0})"),
         ("booster_params", "fit_with(booster='xgboost', booster_params={'booster': 'gblinear'})"),

@@ -1,10 +1,12 @@
 """Training with LightGBM: its parameters, and its rounds."""
 
+import json
 import re
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smalles
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel
 from gbrank.common.checks import check_choice
 from gbrank.common.collective import BoosterError, all_gather, n_workers, own_host
-from gbrank.common.errors import warn_user
+from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.runtime import interrupts_held
 from gbrank.common.values import Single, Vector
 from gbrank.data.documents import Documents
@@ -34,6 +36,7 @@ from gbrank.data.feature_matrix import Features
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
 
+FILES = {"forcedsplits_filename", "forcedbins_filename"}  # options that name a file
 KINDS = ("gbdt", "gbrt", "dart", "goss")  # of boosting, in letters of either case
 METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for the first
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
@@ -60,6 +63,13 @@ def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
     check_choice(str(user.get("boosting") or KINDS[0]).lower(), "boosting in booster_params", KINDS)
     method = user.get("monotone_constraints_method") or METHODS[0]
     check_choice(method, "monotone_constraints_method in booster_params", METHODS)
+    for name in FILES & user.keys():  # LightGBM would make nothing of others without a word
+        try:
+            json.loads(Path(user[name]).read_bytes())
+        except (OSError, TypeError, ValueError) as error:
+            got = f"{user[name]!r}: {error}"
+            name = f"{name} in booster_params"
+            raise ArgumentError(name, "must name a JSON file", got) from None
     if "force_row_wise" not in user:
         defaults["force_col_wise"] = True
     if depends_on_threads(user):
