@@ -98,6 +98,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("booster_params", "fit_with(booster_params={'eta': 0.1})"),
         ("booster_params", "fit_with(booster_params={1: 2})"),
         ("alpha", "fit_with(booster='xgboost', booster_params={'alpha': np.nan})"),
+        ("alpha", "fit_with(booster='xgboost', booster_params={'alpha': np.nan})"),
         ("max_bin", "fit_with(booster_params={'max_bin': 2**32 + 5})"),
         ("max_bin", "fit_with(booster='xgboost', booster_params={'max_bin': [1, 2**40]})"),
         ("max_bin", "fit_with(booster_params={'max_bins': 9, 'max_bin': 9})"),
