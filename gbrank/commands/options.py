@@ -203,6 +203,7 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
     """Check, before hours of work, that paths to write to are not read and can be written."""
     paths = [(option, values[option.dest]) for option in options if option.dest in values]
     inputs = list[str]()
+    files = dict[str, str]()
     for option, value in paths:
         if value in ("", [""]) and option.metavar in (*INPUTS, *OUTPUTS):
             raise ArgumentError(option.dest, "must be a path", "an empty text")
@@ -215,7 +216,12 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
             if source := next((source for source in inputs if _is_in(path, source)), None):
                 demand = "must be no file that is read, and in no folder that is read"
                 raise ArgumentError(option.dest, demand, f"{path}, where {source} is read")
-            _check_output(str(option.metavar), path, option.option_strings[0])
+            flag = option.option_strings[0]
+            _check_output(str(option.metavar), path, flag)
+            if option.metavar != "NEW-FOLDER":
+                other = files.setdefault(os.path.realpath(path), flag)
+                if other != flag:
+                    raise ArgumentError(flag, f"must be another file than {other}", path)
 
 
 def _is_in(path: str, source: str) -> bool:

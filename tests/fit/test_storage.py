@@ -217,7 +217,7 @@ def test_what_a_model_boosts_from_is_saved_if_it_can_be_loaded(tmp_path: Path) -
     own.save(tmp_path / "own")
     assert_array_equal(Own.load(tmp_path / "own").predict(FRAME), own.predict(FRAME))
     above = GBRanker("ranknet", init=own, n_estimators=2)
-    with pytest.raises(TypeError, match="init must be of no class of your own"):
+    with pytest.raises(TypeError, match="init must be of a class of gbrank: custom ranker"):
         above.fit(FRAME, Y, qid=QID).save(tmp_path / "above")
     assert not (tmp_path / "above").exists()
 
