@@ -30,6 +30,8 @@ from gbrank.evaluation.scorable import predicted, select_columns
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
+from gbrank.measures.measure_registry import get_measures
+from gbrank.objectives.objective_registry import get_objective
 
 DATASET_COLUMNS = (*COLUMNS, "judge_labels", "docid", "categorical_feature")
 
@@ -239,7 +241,8 @@ def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[Fi
     results = map(run, fits)  # whose warnings name the caller's line, and not joblib's
     if processes > 1:
         parallel = joblib.Parallel(processes, return_as="generator", batch_size=1)
-        results = parallel(map(joblib.delayed(run_in_worker), fits))
+        portable = [fit._replace(ranker=_without_names(fit.ranker)) for fit in fits]
+        results = parallel(map(joblib.delayed(run_in_worker), portable))
     done = []
     with Bar(total=len(fits), disable=not progress, unit="fit") as bar:
         for fit, result in zip(fits, results, strict=True):
@@ -247,6 +250,17 @@ def run_fits(fits: Sequence[Fit], n_jobs: int | None, progress: bool) -> list[Fi
             bar.set_postfix_str(str(fit), refresh=False)
             bar.update()
     return done
+
+
+def _without_names(ranker: Any) -> Any:
+    """Copy a ranker with objects in place of names, which other processes may not know."""
+    if not isinstance(ranker, BaseRanker):
+        return ranker
+    copy = clone(ranker)
+    params = copy.get_params(deep=False)
+    if isinstance(params.get("objective"), str):
+        copy.set_params(objective=get_objective(params["objective"]))
+    return copy.set_params(eval_metric=get_measures(params["eval_metric"], "eval_metric"))
 
 
 def try_ranker(fit: Fit) -> None:

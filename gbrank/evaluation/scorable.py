@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from gbrank.data.trec import Run, is_path, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
+from gbrank.fit.storage import FILE
 from gbrank.measures.measure import Measure, ranked_last
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.ranker import load_ranker
@@ -124,7 +127,25 @@ def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
         raise ArgumentError("source", demand, quoted(os.fspath(path)))
     content = read_bytes(source)
     model = pretrained_of_file(path, content)
-    return Run(path, *parse_run(path, content)) if model is None else model
+    if model is not None:
+        return model
+    _check_is_run(path, content)
+    return Run(path, *parse_run(path, content))
+
+
+def _check_is_run(path: Path, content: bytes) -> None:
+    """Name what a file is that is no run: a saved ranker's, a pickle, an export or a dump."""
+    if path.name == FILE:
+        load_ranker(path)  # which asks for its folder
+    if content.startswith(b"\x80"):
+        raise ValueError(f"{path} is a pickle: load it, by joblib.load, and pass the model.")
+    if content.lstrip().startswith((b"{", b"[")):
+        with suppress(ValueError):
+            json.loads(content)
+            raise TypeError(
+                f"{path} is JSON, but no model file of LightGBM or XGBoost: exports and dumps "
+                "cannot be scored. Pass the ranker's folder, or the file of save_model."
+            )
 
 
 def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -243,3 +244,30 @@ def test_an_interrupted_fit_is_no_result() -> None:
     rankers = {"stops": GBRanker(custom_objective(stops), **TINY)}
     with pytest.raises(KeyboardInterrupt):
         cross_validate_rankers(rankers, X, Y, QID, folds=3, seeds=1, **QUIET)
+
+
+@pytest.mark.slow
+def test_names_that_a_script_registers(tmp_path: Path) -> None:
+    """Other processes train them by a ranker as by their name."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from gbrank import GBRanker, cross_validate_rankers, custom_measure, make_cubic\n"
+        "from gbrank.extend import custom_objective\n"
+        "def squares(scores, labels, sigma):\n"
+        "    error = scores - labels\n"
+        "    return error @ error / 2, error, 0 * error + 1\n"
+        "def first(scores, labels):\n"
+        "    return float(labels[0])\n"
+        "custom_objective(squares, name='squares')\n"
+        "custom_measure(first, name='first label')\n"
+        "if __name__ == '__main__':\n"
+        "    X, y, qid = make_cubic(12, n_documents=8, n_features=3, random_state=0)\n"
+        "    ranker = GBRanker('squares', n_estimators=2, eval_metric='first label')\n"
+        "    means = [\n"
+        "        cross_validate_rankers({'a': item}, X, y, qid, folds=3, seeds=1, n_jobs=n_jobs,\n"
+        "                               progress=False).summary()[0].mean\n"
+        "        for item in (ranker, 'squares') for n_jobs in (1, 2)\n"
+        "    ]\n"
+        "    assert means[0] == means[1] and means[2] == means[3], means\n"
+    )
+    subprocess.run([sys.executable, str(script)], check=True)
