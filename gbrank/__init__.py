@@ -10,7 +10,26 @@ by boosting round; a *hook* is the callable that LightGBM or XGBoost calls every
 boosters itself; `gbrank --help` shows the command line.
 """
 
+import typing
+
 import lazy_loader
 
-# What __init__.pyi names is imported on first use: numba and the boosters take seconds.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+# Modules are imported on first use: numba and the boosters take seconds.
+_load, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> typing.Any:
+    """Return what __init__.pyi names, or a class of gbrank that registers itself."""
+    if name in __dir__() or (name.startswith("_") and name != "__all__"):
+        return _load(name)
+    from gbrank.measures.measure_registry import MEASURES
+    from gbrank.objectives.objective_registry import OBJECTIVES
+
+    registered = {
+        cls.__name__: cls
+        for cls in (*MEASURES.values(), *OBJECTIVES.values())
+        if isinstance(cls, type) and cls.__module__.startswith("gbrank.")
+    }
+    if name == "__all__":
+        return sorted({*__dir__(), *registered} - {"__version__"})
+    return registered[name] if name in registered else _load(name)

@@ -2,9 +2,10 @@
 
 import importlib
 import math
+import pkgutil
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -44,6 +45,12 @@ def interrupts_held() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if deferred:
             handler(*deferred[-1])
+
+
+def import_all(package: str, path: Iterable[str]) -> None:
+    """Import every module of a package, in the order of their names."""
+    for module in pkgutil.iter_modules(path, f"{package}."):
+        importlib.import_module(module.name)
 
 
 def import_optional(package: str, extra: str | None = None) -> ModuleType:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,16 +51,19 @@ DEFAULT_RANKERS: dict[str, tuple[str, dict[str, Any]]] = {  # of other libraries
     "xgboost": ("XGBRanker", {"enable_categorical": True}),
 }
 
+# Runs and judgements by query and document, data frames, or records.
+InMemory: TypeAlias = Mapping[Any, Mapping[Any, float]] | Iterable[Any]
+
 
 def compare_scores(
     scores: Mapping[str, Any],
-    y: ArrayLike | StrPath,
+    y: ArrayLike | StrPath | InMemory,
     qid: Ids | None = None,
     *,
     group: ArrayLike | None = None,
     metric: Metric | Sequence[Metric] = "ndcg@10",
     baseline: str | None = None,
-    judge_labels: ArrayLike | StrPath | None = None,
+    judge_labels: ArrayLike | StrPath | InMemory | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
     X: Any = None,
     docid: ArrayLike | Sequence[Any] | None = None,

@@ -48,5 +48,5 @@ def test_several_data_sets(data: Path, output: Output, tmp_path: Path) -> None:
     assert [block.split(",")[0] for block in (first, second)] == ["train.txt", "more.txt"]
     rows = json.loads((tmp_path / "numbers.json").read_text())["test"]
     assert [row["data"] for row in rows] == ["train.txt"] * 2 + ["more.txt"] * 2
-    assert note.startswith("p is corrected for the number of rankers (Holm), which intervals are")
+    assert note.startswith("p-values are corrected for the number of rankers (Holm); intervals are")
     assert max(map(len, table.splitlines())) <= 100
