@@ -164,7 +164,7 @@ BREAKS = {
 
 def check_all(measure: Measure, check: Any) -> None:
     """Check a measure and its variants."""
-    for own in oracle.variants(measure):
+    for own in (measure, *oracle.variants(measure)):
         check(own)
 
 
