@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.studies.study import parquet_documents
+from benchmarks.studies.fits import parquet_documents
 from benchmarks.writing import markdown_table
 from gbrank import NDCG, GBRanker, Queries, make_cubic
 from gbrank.common.values import Vector

@@ -4,14 +4,10 @@ pip install catboost ydf hessboost alloygbm
 python -m benchmarks.studies.default_parameters --data mq2008 ohsumed flights nfcorpus wikiqa
 """
 
-import argparse
-import json
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import lightgbm as lgb
 import matplotlib.pyplot as plt
@@ -21,13 +17,13 @@ from catboost import CatBoostRanker
 from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-from benchmarks.strata import against_first, difference
+from benchmarks.strata import difference
+from benchmarks.studies.fits import Study, by_data, compared, folds
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank import NDCG, GBRanker, Queries, make_cubic
+from gbrank import GBRanker, Queries
 from gbrank.evaluation import Dataset, read_letor_folds
 from gbrank.plots.style import BLUE, PALETTE, tidy
 
-MEASURE = NDCG(k=10)
 TEXT = """\
 # With default parameters, gbrank ranks better than LightGBM and XGBoost
 
@@ -51,26 +47,24 @@ like LETOR's (the validation parts are not used), and evaluated on the test part
 ![NDCG@10 against CPU seconds](default_parameters.png)
 """
 
-Outcome: TypeAlias = tuple[list[float], float]
 
-
-def gbrank_scores(train: Any, X: Any, seed: int, **params: Any) -> Any:
+def gbrank_scores(train: Any, test: Any, seed: int, **params: Any) -> Any:
     """Return the scores of a `GBRanker` with these parameters."""
     ranker = GBRanker(random_state=seed, n_jobs=1, **params)
-    return ranker.fit(train.X, train.y, qid=train.qid).predict(X)
+    return ranker.fit(train.X, train.y, qid=train.qid).predict(test.X)
 
 
 def peer_scores(
-    make: Any, argument: str, train: Any, X: Any, seed: int, sizes: bool = False
+    make: Any, argument: str, train: Any, test: Any, seed: int, sizes: bool = False
 ) -> Any:
     """Return the scores of a ranker that wants the rows of a query to stand together."""
     queries = Queries.from_qid(train.qid)
     rows = queries.order
     groups: Any = queries.sizes if sizes else queries.index[rows]
-    return make(seed).fit(train.X[rows], train.y[rows], **{argument: groups}).predict(X)
+    return make(seed).fit(train.X[rows], train.y[rows], **{argument: groups}).predict(test.X)
 
 
-def yggdrasil_scores(train: Any, X: Any, seed: int) -> Any:
+def yggdrasil_scores(train: Any, test: Any, seed: int) -> Any:
     """Return the scores of YDF's learner, which takes columns by name."""
     ydf = import_module("ydf")
     columns = {f"feature {i}": values for i, values in enumerate(np.asarray(train.X).T)}
@@ -78,8 +72,8 @@ def yggdrasil_scores(train: Any, X: Any, seed: int) -> Any:
         label="label", task=ydf.Task.RANKING, ranking_group="query", num_threads=1, random_seed=seed
     )
     model = learner.train(columns | {"label": train.y, "query": train.qid}, verbose=0)
-    features = {f"feature {i}": values for i, values in enumerate(np.asarray(X).T)}
-    return model.predict(features | {"query": np.zeros(len(X), train.qid.dtype)})
+    features = {f"feature {i}": values for i, values in enumerate(np.asarray(test.X).T)}
+    return model.predict(features | {"query": np.zeros(len(test.X), train.qid.dtype)})
 
 
 RANKERS: dict[str, Any] = {
@@ -121,54 +115,10 @@ COLORS = (*PALETTE, "tab:brown", "tab:gray", "tab:olive")
 LOOKS = dict(zip(RANKERS, [(BLUE, "s"), *((color, "o") for color in COLORS)], strict=True))
 
 
-def outcomes(
-    data: Dataset, folder: Path | None, rankers: Mapping[str, Any] = RANKERS, part: str = "test"
-) -> dict[str, Outcome]:
-    """Return NDCG@10 of each query of a part, by ranker, and the CPU seconds of a fit."""
-    found: dict[str, Outcome] = {}
-    for name, scores_of in rankers.items():
-        values: list[float] = []
-        seconds = []
-        for number in range(1, len(data.splits) + 1):
-            kept = None if folder is None else folder / f"{data.name}-{name}-{number}.json"
-            if kept is not None and kept.exists():
-                own, spent = json.loads(kept.read_text())
-            else:
-                train, valid, test = data.fold(number)
-                judged = {"valid": valid, "test": test}[part]
-                start = time.process_time()
-                scores = scores_of(train, judged.X, number)
-                spent = time.process_time() - start
-                bound = MEASURE.bind(judged.y, Queries.from_qid(judged.qid))
-                own = [value for value in bound.per_query(scores).tolist() if not np.isnan(value)]
-                if kept is not None:
-                    kept.write_text(json.dumps([own, spent]))
-            values += own
-            seconds.append(spent)
-            print(
-                f"{data.name} {name} fold {number}: {np.mean(own):.4f}, {spent:.1f} s", flush=True
-            )
-        found[name] = values, float(np.mean(seconds))
-    return found
-
-
-def summarised(found: Mapping[str, Mapping[str, Outcome]]) -> list[dict[str, Any]]:
-    """Return a row for each data set, and all together, and each ranker."""
-    rows = []
-    rankers = list(next(iter(found.values())))
-    for label, names in [*((name, [name]) for name in found), ("mean", list(found))]:
-        strata = [np.array([found[name][ranker][0] for ranker in rankers]) for name in names]
-        for ranker, own in zip(rankers, against_first(strata), strict=True):
-            rows.append(
-                {
-                    "data": label,
-                    "ranker": ranker,
-                    **own,
-                    "cpu_seconds": float(np.mean([found[name][ranker][1] for name in names])),
-                    "queries": sum(values.shape[1] for values in strata),
-                }
-            )
-    return rows
+def tested(study: Study, data: Iterable[Dataset], part: str, rankers: Any) -> list[dict[str, Any]]:
+    """Return a row for each data set, and all together, and each ranker, on a part of the folds."""
+    found = study.rows((case for one in data for case in folds(one, part)), rankers)
+    return [*by_data(found), *compared(found)]
 
 
 def page(rows: Sequence[Mapping[str, Any]], command: str) -> str:
@@ -218,21 +168,8 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
-    parser.add_argument("--results", type=Path, help="folder that keeps what is done")
-    arguments = parser.parse_args()
-    if arguments.results is not None:
-        arguments.results.mkdir(parents=True, exist_ok=True)
-    found = {}
-    X, y, qid = make_cubic(9, random_state=0)
-    GBRanker(n_estimators=1).fit(X, y, qid=qid)  # compiles, so that no fit that counts does
-    for folder in arguments.data:
-        data = read_letor_folds(folder)
-        found[data.name] = outcomes(data, arguments.results)
-    rows = summarised(found)
-    names = " ".join(Path(folder).name for folder in arguments.data)
-    command = f"python -m benchmarks.studies.default_parameters --data {names}"
+    study = Study("default_parameters", __doc__, "--data")
+    rows = tested(study, map(read_letor_folds, study.folders), "test", RANKERS)
     (RESULTS / "default_parameters.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (SITE / "default_parameters.md").write_text(page(rows, command), encoding="utf-8")
+    (SITE / "default_parameters.md").write_text(page(rows, study.command), encoding="utf-8")
     draw(rows)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.studies.default_parameters import RANKERS
-from benchmarks.studies.sizes import MEASURE
+from benchmarks.studies.fits import MEASURE
 from benchmarks.writing import RESULTS, markdown_table
 from gbrank.evaluation import LabelledDocuments
 
@@ -69,7 +69,7 @@ def lines(n_queries: int, size: int) -> Iterator[list[str]]:
         values: list[Any] = []
         for seed in range(SEEDS):
             train, test = queries(kind, n_queries, size, seed)
-            scores = [RANKERS[name](train, test.X, seed) for name in NAMES]
+            scores = [RANKERS[name](train, test, seed) for name in NAMES]
             values.append([MEASURE(test.y, own, qid=test.qid) for own in scores])
         means = np.mean(values, axis=0)
         print(n_queries, size, kind, means.round(4), flush=True)

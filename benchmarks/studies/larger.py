@@ -16,8 +16,7 @@ import numpy as np
 
 from benchmarks.named_rankers import ALL_PAIRS, ranker_from_name
 from benchmarks.strata import against_first
-from benchmarks.studies.sizes import MEASURE, with_exchanged_labels
-from benchmarks.studies.study import parquet_documents
+from benchmarks.studies.fits import MEASURE, parquet_documents, with_exchanged_labels
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import make_cubic
 from gbrank.evaluation import LabelledDocuments

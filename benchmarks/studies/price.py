@@ -3,24 +3,16 @@
 python -m benchmarks.studies.price --data mq2008 ohsumed flights nfcorpus wikiqa
 """
 
-import argparse
-import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.studies.default_parameters import (
-    RANKERS,
-    by_seconds,
-    gbrank_scores,
-    outcomes,
-    summarised,
-)
+from benchmarks.studies.default_parameters import RANKERS, by_seconds, gbrank_scores, tested
+from benchmarks.studies.fits import Study
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import GBRanker, make_cubic
+from gbrank import GBRanker
 from gbrank.evaluation import read_letor_folds
 from gbrank.plots.style import BLUE, ORANGE
 
@@ -91,20 +83,9 @@ def draw(rows: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
-    parser.add_argument("--results", type=Path, help="folder that keeps what is done")
-    arguments = parser.parse_args()
-    if arguments.results is not None:
-        arguments.results.mkdir(parents=True, exist_ok=True)
-    X, y, qid = make_cubic(9, random_state=0)
-    GBRanker(n_estimators=1).fit(X, y, qid=qid)  # compiles, so that no fit that counts does
-    datasets = [*map(read_letor_folds, arguments.data), cubic_queries(2000)]
-    found = {data.name: outcomes(data, arguments.results, COMPARED, "valid") for data in datasets}
-    rows = summarised(found)
-    names = " ".join(Path(folder).name for folder in arguments.data)
-    command = f"python -m benchmarks.studies.price --data {names}"
+    study = Study("price", __doc__, "--data")
+    datasets = [*map(read_letor_folds, study.folders), cubic_queries(2000)]
+    rows = tested(study, datasets, "valid", COMPARED)
     (RESULTS / "price.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (RESULTS / "price.md").write_text(page(rows, command), encoding="utf-8")
+    (RESULTS / "price.md").write_text(page(rows, study.command), encoding="utf-8")
     draw(rows)
-    print(json.dumps([row for row in rows if row["data"] == "mean"], indent=1))

@@ -6,29 +6,32 @@ FOLDER holds Parquet files with the columns label and qid, and features. What `-
 keeps what is done.
 """
 
-import argparse
-import json
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks.strata import against_first
 from benchmarks.studies.default_parameters import RANKERS, gbrank_scores
-from benchmarks.studies.study import parquet_documents
+from benchmarks.studies.fits import (
+    FEW,
+    MEASURE,
+    Study,
+    artificial,
+    by_data,
+    compared,
+    departures,
+    folds,
+    samples,
+)
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split
 from gbrank.evaluation import LabelledDocuments, read_letor_folds
 from gbrank.plots.style import PALETTE, tidy
 
-MEASURE = NDCG(k=10)
-FEW, DRAWS = (10, 20, 40, 80, 160, 320), 2
-SPLITS = 8
-FLIGHTS, LARGEST = (6_000, 12_000, 25_000, 50_000), 133_000  # documents, about
+DRAWS, SPLITS = 2, 8
+FLIGHTS = (6_000, 12_000, 25_000, 50_000)  # documents, about
 DOCUMENTS = (10_000, 25_000, 50_000, 100_000, 200_000, 1_000_000)
 PEERS = {name: RANKERS[name] for name in ("LGBMRanker()", "XGBRanker()")}
 ON_FEW = {"GBRanker()": gbrank_scores, **PEERS}
@@ -83,156 +86,25 @@ each size has its own random polynomial.
 """
 
 
-class Outcome(NamedTuple):
-    """What one fit came to."""
-
-    ids: list[Any]  # of the test queries
-    values: list[float]  # of each; NaN where it is skipped
-    seconds: float
-
-
-class Study:
-    """Fits that are done once: what they came to is kept in a file."""
-
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
-        text = file.read_text() if file is not None and file.exists() else ""
-        self._known = dict(json.loads(line) for line in text.splitlines())
-
-    def outcome(
-        self, name: str, scores_of: Any, train: Any, test: LabelledDocuments, seed: int
-    ) -> Outcome:
-        """Return the NDCG@10 of each test query, and the CPU seconds of the fit."""
-        if name not in self._known:
-            start = time.process_time()
-            scores = scores_of(train, test.X, seed)
-            seconds = time.process_time() - start
-            values = MEASURE.per_query(test.y, scores, qid=test.qid).tolist()
-            self._known[name] = [values, seconds]
-            print(f"{name}: {np.nanmean(values):.4f}, {seconds:.1f} s", flush=True)
-            if self._file is not None:
-                with self._file.open("a") as file:
-                    file.write(json.dumps([name, self._known[name]]) + "\n")
-        return Outcome(Queries.from_qid(test.qid).ids.tolist(), *self._known[name])
+def best_columns(train: LabelledDocuments) -> list[tuple[int, int]]:
+    """Return columns and signs, those first that rank the training queries best."""
+    worth = {
+        (column, sign): MEASURE(train.y, signed(train.X, column, sign), qid=train.qid)
+        for column in range(train.X.shape[1])
+        for sign in (1, -1)
+    }
+    return sorted(worth, key=lambda each: -worth[each])
 
 
-def drawn(train: LabelledDocuments, n_queries: int, seed: int) -> LabelledDocuments:
-    """Return the documents of some queries."""
-    ids = np.unique(train.qid)
-    chosen = np.random.default_rng(seed).choice(ids, n_queries, replace=False)
-    return LabelledDocuments(*(part[np.isin(train.qid, chosen)] for part in train))
+def signed(X: Any, column: int, sign: int) -> Any:
+    """Return a column as scores, in which what is missing ranks last."""
+    values = sign * X[:, column]
+    return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1, values)
 
 
-def best_feature(train: LabelledDocuments, X: Any, seed: int) -> Any:
+def best_feature(train: LabelledDocuments, test: LabelledDocuments, seed: int) -> Any:
     """Return the feature, with its sign, that ranks the training queries best."""
-
-    def worth(column: int, sign: int) -> float:
-        return MEASURE(train.y, sign * dense(train.X)[:, column], qid=train.qid)
-
-    signed = [(column, sign) for column in range(train.X.shape[1]) for sign in (1, -1)]
-    column, sign = max(signed, key=lambda one: worth(*one))
-    return sign * dense(X)[:, column]
-
-
-def dense(X: Any) -> Any:
-    """Return features as an array of finite numbers."""
-    return np.nan_to_num(X.toarray() if hasattr(X, "toarray") else np.asarray(X, float))
-
-
-def few_labels(study: Study, folders: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the values and seconds of each ranker, number of queries and data set."""
-    rankers = {**ON_FEW, BEST: best_feature}
-    for folder in folders:
-        data = read_letor_folds(folder)
-        for n in FEW:
-            found: dict[str, list[Outcome]] = {name: [] for name in rankers}
-            for number in range(1, len(data.splits) + 1):
-                train, _, test = data.fold(number)
-                if n > len(np.unique(train.qid)):
-                    continue
-                for draw in range(DRAWS):
-                    part = drawn(train, n, 100 * number + draw)
-                    for name, scores_of in rankers.items():
-                        key = f"{data.name} {n} {number} {draw} {name}"
-                        found[name].append(study.outcome(key, scores_of, part, test, draw))
-            for name, outcomes in found.items():
-                if outcomes:
-                    yield {"data": data.name, "size": n, "ranker": name, **joined(outcomes)}
-
-
-def with_exchanged_labels(part: LabelledDocuments, share: float) -> LabelledDocuments:
-    """Return the documents with this share of their labels exchanged at random."""
-    rng = np.random.default_rng(1)
-    labels = part.y.copy()
-    changed = rng.random(len(labels)) < share
-    labels[changed] = rng.permutation(labels[changed])
-    return LabelledDocuments(part.X, labels, part.qid)
-
-
-def large(study: Study, folder: str) -> Iterator[dict[str, Any]]:
-    """Yield the values and seconds of each ranker on flights, by the number of documents."""
-    X, y, qid = parquet_documents(folder)
-    found: dict[tuple[int, str], list[Outcome]] = {}
-    for split in range(SPLITS):
-        parts = query_train_test_split(X, y, qid=qid, test_size=1 / 3, random_state=split)
-        X_train, X_test, y_train, y_test, qid_train, qid_test = parts
-        everything = LabelledDocuments(X_train, y_train, np.asarray(qid_train))
-        test = LabelledDocuments(X_test, y_test, np.asarray(qid_test))
-        n_days = len(np.unique(everything.qid))
-        for size in (*FLIGHTS, LARGEST):
-            train = everything
-            if size < LARGEST:
-                train = drawn(everything, round(n_days * size / LARGEST), split)
-            for name, scores_of in ON_LARGE.items():
-                part = "" if size == LARGEST else f" {size}"
-                key = f"{Path(folder).name}{part} {split} {name}"
-                outcome = study.outcome(key, scores_of, train, test, split)
-                found.setdefault((size, name), []).append(outcome)
-    for (size, name), outcomes in sorted(found.items(), key=lambda item: item[0][0]):
-        yield {"data": "flights", "size": size, "ranker": name, **joined(outcomes)}
-
-
-def artificial(study: Study) -> Iterator[dict[str, Any]]:
-    """Yield the values and seconds of each ranker on artificial data, with and without noise."""
-    for documents in DOCUMENTS:
-        n = documents // 50
-        X, y, qid = make_cubic(n + 2_000, n_documents=50, random_state=1)
-        known = qid < n
-        test = LabelledDocuments(X[~known], y[~known], qid[~known])
-        for data, share in (("artificial", 0.0), ("noisy artificial", 1 / 3)):
-            train = with_exchanged_labels(LabelledDocuments(X[known], y[known], qid[known]), share)
-            for name, scores_of in ON_LARGE.items():
-                one = study.outcome(f"{data} {documents} {name}", scores_of, train, test, 1)
-                yield {"data": data, "size": documents, "ranker": name, **joined([one])}
-
-
-def joined(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return each query's mean value over several fits, and their mean seconds."""
-    by_query: dict[Any, list[float]] = {}
-    for one in outcomes:
-        for query, value in zip(one.ids, one.values, strict=True):
-            by_query.setdefault(query, []).append(value)
-    values = np.array([np.mean(own) for own in by_query.values()])
-    return {"values": values, "seconds": float(np.mean([one.seconds for one in outcomes]))}
-
-
-def compared(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each size and ranker, the mean over data sets against the first ranker."""
-    rows = []
-    for size in dict.fromkeys(one["size"] for one in found):
-        own = [one for one in found if one["size"] == size]
-        names = list(dict.fromkeys(one["ranker"] for one in own))
-        strata = []
-        for data in dict.fromkeys(one["data"] for one in own):
-            values = np.array([one["values"] for one in own if one["data"] == data])
-            strata.append(values[:, ~np.isnan(values).any(axis=0)])
-        for name, summary in zip(names, against_first(strata), strict=True):
-            seconds = float(np.mean([one["seconds"] for one in own if one["ranker"] == name]))
-            rows.append(
-                {"data": own[0]["data"] if len(strata) == 1 else "mean", "sets": len(strata)}
-                | {"size": size, "ranker": name, **summary, "cpu_seconds": seconds}
-            )
-    return rows
+    return signed(test.X, *best_columns(train)[0])
 
 
 def value_table(rows: Sequence[dict[str, Any]], seconds: bool) -> str:
@@ -267,41 +139,31 @@ def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
 
 def main() -> None:
     """Run the study, and write its page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
-    parser.add_argument("--large", required=True, metavar="FOLDER", help="flights, as Parquet")
-    parser.add_argument("--results", type=Path, help="file that keeps what is done")
-    arguments = parser.parse_args()
-    X, y, qid = make_cubic(9, random_state=0)
-    GBRanker(n_estimators=1).fit(X, y, qid=qid)  # compiles, so that no fit that counts does
-    study = Study(arguments.results)
-    found = list(few_labels(study, arguments.data))
+    study = Study("sizes", __doc__, "--data", "--large")
+    data = map(read_letor_folds, study.folders)
+    cases = (case for one in data for case in folds(one, "test", range(DRAWS)))
+    found = study.rows(samples(cases), {**ON_FEW, BEST: best_feature})
     few = compared(found)
-    flights = compared(list(large(study, arguments.large)))
-    made = list(artificial(study))
-    parts = [
-        (data, compared([one for one in made if one["data"] == data]))
-        for data in dict.fromkeys(one["data"] for one in made)
-    ]
-    names = " ".join(Path(folder).name for folder in arguments.data)
+    flights = compared(study.rows(departures(study.large, range(SPLITS), FLIGHTS), ON_LARGE))
+    made = by_data(study.rows(artificial(DOCUMENTS, random_state=1), ON_LARGE))
+    blocks = []
+    for data in dict.fromkeys(row["data"] for row in made):
+        own = value_table([row for row in made if row["data"] == data], False)
+        blocks.append(f"{data.capitalize()}:\n\n{own}")
     text = TEXT.format(
-        command=f"python -m benchmarks.studies.sizes --data {names} --large flights_full",
+        command=study.command,
         draws=DRAWS,
-        sets=names.replace(" ", ", "),
+        sets=", ".join(study.names),
         few=value_table(few, False),
         splits=SPLITS,
         large=value_table(flights, True),
-        artificial="\n\n".join(
-            f"{data.capitalize()}:\n\n{value_table(rows, False)}" for data, rows in parts
-        ),
+        artificial="\n\n".join(blocks),
     )
-    rows = [*few, *flights, *(row for _, own in parts for row in own)]
+    rows = [*few, *flights, *made]
     (RESULTS / "sizes.json").write_text(rows_to_json(rows), encoding="utf-8")
     (SITE / "sizes.md").write_text(text, encoding="utf-8")
-    everywhere = [
-        one for one in found if one["data"] != "ohsumed"
-    ]  # which has too few for all sizes
-    draw(compared(everywhere), SITE / "sizes.png")
+    every_size = [row for row in found if row["data"] != "ohsumed"]  # it has too few queries
+    draw(compared(every_size), SITE / "sizes.png")
 
 
 if __name__ == "__main__":

@@ -12,14 +12,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.strata import pooled_rows
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import compare_rankers, split_frame
-from gbrank.evaluation import Comparison, LabelledDocuments, read_letor_folds
+from gbrank import compare_rankers
+from gbrank.evaluation import Comparison, read_letor_folds
 
 PARTS = {"valid": "Validation queries", "test": "Test queries"}
 HEAD = ("ranker", "mean", "difference", "95% interval", "p (Holm)", "rounds", "CPU s")
@@ -73,12 +70,6 @@ def study(
     folders = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.{name} --data {folders} --seeds {arguments.seeds}"
     publish(name, text, command, comparisons, parts)
-
-
-def parquet_documents(folder: str) -> LabelledDocuments:
-    """Return all documents of a folder of Parquet files."""
-    X, y, qid = split_frame(pd.read_parquet(folder))
-    return LabelledDocuments(X.to_numpy(), y, np.asarray(qid))
 
 
 def publish(
