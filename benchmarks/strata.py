@@ -14,7 +14,7 @@ from gbrank.evaluation import Comparison
 from gbrank.evaluation.statistics import CELLS, RESAMPLES, SEED, holm
 
 __all__ = [
-    "against_first", "difference", "interval", "pooled_rows", "randomisation_test",
+    "against_first", "difference", "interval", "pooled_rows", "randomization_test",
     "stratified_mean",
 ]  # fmt: skip
 
@@ -40,8 +40,8 @@ def interval(strata: Sequence[Matrix]) -> tuple[Vector, Vector]:
     ).confidence_interval
 
 
-def randomisation_test(strata: Sequence[Matrix]) -> Vector:
-    """Return p-values of the paired randomisation test that the mean difference is zero."""
+def randomization_test(strata: Sequence[Matrix]) -> Vector:
+    """Return p-values of the paired randomization test that the mean difference is zero."""
     weighted = np.concatenate([values / values.shape[1] for values in strata], axis=1)
     total = np.abs(weighted).sum(axis=1, keepdims=True)
     shares = np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0)
@@ -66,14 +66,14 @@ def pooled_rows(comparisons: Sequence[Comparison], part: str) -> Iterator[dict[s
         cubes = [comparison.parts[part].by_query(metric) for comparison in comparisons]
         strata = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))].mean(axis=1) for cube in cubes]
         differences = [values - values[base] for values in strata]
-        p = randomisation_test(differences)
+        p = randomization_test(differences)
         p[base] = np.nan
         columns = {
             "mean": stratified_mean(strata),
             **dict(zip(("low", "high"), interval(strata), strict=True)),
             "difference": stratified_mean(differences),
             **dict(zip(("difference_low", "difference_high"), interval(differences), strict=True)),
-            "p_randomisation": holm(p),
+            "p_randomization": holm(p),
             "rounds": np.mean([item.rounds.mean(axis=(1, 2)) for item in comparisons], axis=0),
             "cpu_seconds": np.mean(
                 [item.cpu_seconds.mean(axis=(1, 2)) for item in comparisons], axis=0
@@ -100,7 +100,7 @@ def against_first(strata: Sequence[Matrix]) -> list[dict[str, Any]]:
     columns = {
         "difference": stratified_mean(differences),
         **dict(zip(("low", "high"), interval(differences), strict=True)),
-        "p": randomisation_test(differences),
+        "p": randomization_test(differences),
     }
     return [
         {

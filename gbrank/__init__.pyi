@@ -14,10 +14,8 @@ from .data.letor import read_letor as read_letor
 from .data.letor import write_letor as write_letor
 from .data.queries import Queries as Queries
 from .data.splitting import query_train_test_split as query_train_test_split
-from .evaluation import compare_rankers as compare_rankers
 from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
-from .evaluation import how_many_queries as how_many_queries
 from .evaluation import tune as tune
 from .export import export_model as export_model
 from .fit.multiplier import Multiplier as Multiplier
@@ -36,7 +34,6 @@ from .measures.discounted import Judged as Judged
 from .measures.discounted import Precision as Precision
 from .measures.discounted import Recall as Recall
 from .measures.discounted import RPrecision as RPrecision
-from .measures.measure_registry import custom_measure as custom_measure
 from .measures.measure_registry import get_measure as get_measure
 from .measures.measure_registry import list_measures as list_measures
 from .measures.pairwise import KendallTau as KendallTau
@@ -54,7 +51,6 @@ from .objectives.listwise import ListMLE as ListMLE
 from .objectives.listwise import ListNet as ListNet
 from .objectives.noisy_lambdarank import NoisyLambdaRank as NoisyLambdaRank
 from .objectives.objective import Mixture as Mixture
-from .objectives.objective_registry import custom_objective as custom_objective
 from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives
 from .objectives.slam import SLAM as SLAM

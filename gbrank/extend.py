@@ -16,7 +16,6 @@ from gbrank.boosters.gradient_watch import RoundGradients as RoundGradients
 from gbrank.common.values import Matrix as Matrix
 from gbrank.common.values import Positions as Positions
 from gbrank.common.values import Vector as Vector
-from gbrank.data.queries import Queries as Queries
 from gbrank.engine.compiling import inline as inline
 from gbrank.engine.compiling import standalone as standalone
 from gbrank.engine.contract import Derivatives as Derivatives
@@ -32,6 +31,7 @@ from gbrank.engine.numba_internals import slice_of as slice_of
 from gbrank.engine.numba_internals import unpack as unpack
 from gbrank.measures.discounted import DiscountedMeasure as DiscountedMeasure
 from gbrank.measures.measure import Measure as Measure
+from gbrank.measures.measure_registry import custom_measure as custom_measure
 from gbrank.measures.measure_registry import register_measure as register_measure
 from gbrank.numerics.vectors import bound_steps as bound_steps
 from gbrank.numerics.vectors import size_as_curvature as size_as_curvature

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank import custom_objective
+from gbrank.extend import custom_objective
 from gbrank.objectives.objective import Objective
 
 __all__ = ["LAMBDA_FUNCTIONS", "as_objective"]

@@ -8,8 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from gbrank import compare_rankers
-from gbrank.evaluation import Comparison, Dataset, read_letor_folds
+from gbrank.evaluation import Comparison, Dataset, compare_rankers, read_letor_folds
 
 __all__ = ["Settings"]
 

@@ -12,8 +12,7 @@ from benchmarks.best_rate import BestRate
 from benchmarks.named_rankers import PEERS, ranker_from_name
 from benchmarks.studies.study import HEAD, cells, flat_rows, options
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank import compare_rankers
-from gbrank.evaluation import read_letor_folds
+from gbrank.evaluation import compare_rankers, read_letor_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\
@@ -68,7 +67,7 @@ def page(rows: Sequence[Mapping[str, Any]], command: str) -> str:
     cell = {(row["data"], row["ranker"]): row for row in test}
 
     def value(row: Mapping[str, Any]) -> str:
-        p = row["p_randomisation"]
+        p = row["p_randomization"]
         return f"{row['mean']:.4f}" + (r"\*" if p is not None and p < LEVEL else "")
 
     pooled = [row for row in test if row["data"] == labels[-1]]

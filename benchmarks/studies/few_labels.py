@@ -16,7 +16,7 @@ from benchmarks.studies.fits import Case, Study, compared, folds, samples
 from benchmarks.studies.sizes import BEST, best_columns, best_feature, value_table
 from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import LinearRanker, Queries
-from gbrank.evaluation import LabelledDocuments, read_letor_folds
+from gbrank.evaluation import LabeledDocuments, read_letor_folds
 from gbrank.linear.features import z_scores
 
 SIZES, COLUMNS, SEEDS = (10, 20, 40, 80), 5, 5
@@ -35,7 +35,7 @@ with its sign. Rankers have default parameters, but for `LinearRanker(by_query=T
 """
 
 
-def fused(by_ranks: bool, train: Any, test: LabelledDocuments, seed: int) -> Any:
+def fused(by_ranks: bool, train: Any, test: LabeledDocuments, seed: int) -> Any:
     """Return the sum of reciprocal ranks, or of z-scores, of the best columns."""
     chosen: dict[int, int] = {}
     for column, sign in best_columns(train):
@@ -47,7 +47,7 @@ def fused(by_ranks: bool, train: Any, test: LabelledDocuments, seed: int) -> Any
     return (1 / (60 + pd.DataFrame(-X).groupby(test.qid).rank())).sum(axis=1).to_numpy()
 
 
-def linear(train: LabelledDocuments, test: LabelledDocuments, seed: int) -> Any:
+def linear(train: LabeledDocuments, test: LabeledDocuments, seed: int) -> Any:
     """Return the scores of a LinearRanker on z-scores."""
     ranker = LinearRanker(by_query=True, n_jobs=1).fit(train.X, train.y, qid=train.qid)
     return ranker.predict(test.X, test.qid)
@@ -78,7 +78,7 @@ def retrievers() -> Iterator[Case]:
         noisy = relevance.ravel() + 0.3 * rng.normal(size=len(qid))
         y = np.digitize(noisy, [1.0, 1.6, 2.2]).astype(np.float64)
         parts = [
-            LabelledDocuments(X[part], y[part], 1000 * seed + qid[part])
+            LabeledDocuments(X[part], y[part], 1000 * seed + qid[part])
             for part in (qid < 80, qid >= 80)
         ]
         yield Case("five retrievers", "all", seed + 1, 0, parts[0], parts[1])

@@ -17,7 +17,7 @@ import pandas as pd
 
 from benchmarks.strata import against_first
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split, split_frame
-from gbrank.evaluation import Dataset, LabelledDocuments
+from gbrank.evaluation import Dataset, LabeledDocuments
 
 MEASURE = NDCG(k=10)
 FEW = (10, 20, 40, 80, 160, 320)  # training queries
@@ -37,8 +37,8 @@ class Case(NamedTuple):
     size: int | str
     number: int  # of the fold or split
     seed: int
-    train: LabelledDocuments
-    test: LabelledDocuments
+    train: LabeledDocuments
+    test: LabeledDocuments
 
 
 class Outcome(NamedTuple):
@@ -115,17 +115,17 @@ def samples(cases: Iterable[Case], sizes: Sequence[int] = FEW) -> Iterator[Case]
                 yield case._replace(size=n, train=train)
 
 
-def drawn(train: LabelledDocuments, n_queries: int, seed: int) -> LabelledDocuments:
+def drawn(train: LabeledDocuments, n_queries: int, seed: int) -> LabeledDocuments:
     """Return the documents of some queries."""
     ids = np.unique(train.qid)
     chosen = np.random.default_rng(seed).choice(ids, n_queries, replace=False)
-    return LabelledDocuments(*(part[np.isin(train.qid, chosen)] for part in train))
+    return LabeledDocuments(*(part[np.isin(train.qid, chosen)] for part in train))
 
 
-def parquet_documents(folder: str) -> LabelledDocuments:
+def parquet_documents(folder: str) -> LabeledDocuments:
     """Return all documents of a folder of Parquet files."""
     X, y, qid = split_frame(pd.read_parquet(folder))
-    return LabelledDocuments(X.to_numpy(), y, np.asarray(qid))
+    return LabeledDocuments(X.to_numpy(), y, np.asarray(qid))
 
 
 def departures(folder: str, splits: Iterable[int], sizes: Sequence[int] = ()) -> Iterator[Case]:
@@ -134,8 +134,8 @@ def departures(folder: str, splits: Iterable[int], sizes: Sequence[int] = ()) ->
     for split in splits:
         parts = query_train_test_split(X, y, qid=qid, test_size=1 / 3, random_state=split)
         X_train, X_test, y_train, y_test, qid_train, qid_test = parts
-        train = LabelledDocuments(X_train, y_train, np.asarray(qid_train))
-        test = LabelledDocuments(X_test, y_test, np.asarray(qid_test))
+        train = LabeledDocuments(X_train, y_train, np.asarray(qid_train))
+        test = LabeledDocuments(X_test, y_test, np.asarray(qid_test))
         n_days = len(np.unique(train.qid))
         for size in sizes:
             some = drawn(train, round(n_days * size / ALL_DEPARTURES), split)
@@ -149,21 +149,21 @@ def artificial(sizes: Iterable[int], random_state: int) -> Iterator[Case]:
         n = size // 50
         X, y, qid = make_cubic(n + 2_000, n_documents=50, random_state=random_state)
         in_training = qid < n
-        test = LabelledDocuments(X[~in_training], y[~in_training], qid[~in_training])
-        train = LabelledDocuments(X[in_training], y[in_training], qid[in_training])
+        test = LabeledDocuments(X[~in_training], y[~in_training], qid[~in_training])
+        train = LabeledDocuments(X[in_training], y[in_training], qid[in_training])
         yield Case("artificial", size, 1, 1, train, test)
         yield Case(
             "artificial, noisy labels", size, 1, 1, with_exchanged_labels(train, NOISE), test
         )
 
 
-def with_exchanged_labels(part: LabelledDocuments, share: float) -> LabelledDocuments:
+def with_exchanged_labels(part: LabeledDocuments, share: float) -> LabeledDocuments:
     """Return the documents with this share of their labels exchanged at random."""
     rng = np.random.default_rng(1)
     labels = part.y.copy()
     changed = rng.random(len(labels)) < share
     labels[changed] = rng.permutation(labels[changed])
-    return LabelledDocuments(part.X, labels, part.qid)
+    return LabeledDocuments(part.X, labels, part.qid)
 
 
 def joined(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.studies.default_parameters import RANKERS
 from benchmarks.studies.fits import MEASURE
 from benchmarks.writing import RESULTS, markdown_table
-from gbrank.evaluation import LabelledDocuments
+from gbrank.evaluation import LabeledDocuments
 
 N_FEATURES, SEEDS = 12, 3
 SIZES = ((50, 20), (300, 20), (100, 100), (2000, 10))  # training queries, documents in each
@@ -47,7 +47,7 @@ python -m benchmarks.studies.kinds_of_features
 
 def queries(
     kind: str, n_queries: int, size: int, seed: int
-) -> tuple[LabelledDocuments, LabelledDocuments]:
+) -> tuple[LabeledDocuments, LabeledDocuments]:
     """Return documents to train and to test on."""
     rng, n = np.random.default_rng(seed), 2 * n_queries * size
     qid = np.repeat(np.arange(2 * n_queries), size)
@@ -58,8 +58,8 @@ def queries(
     y = np.digitize(relevance, np.quantile(relevance, [0.5, 0.75, 0.9, 0.97])).astype(float)
     X, known = KINDS[kind](Z, rng), qid < n_queries
     return (
-        LabelledDocuments(X[known], y[known], qid[known]),
-        LabelledDocuments(X[~known], y[~known], qid[~known]),
+        LabeledDocuments(X[known], y[known], qid[known]),
+        LabeledDocuments(X[~known], y[~known], qid[~known]),
     )
 
 

@@ -19,7 +19,7 @@ from benchmarks.strata import against_first
 from benchmarks.studies.fits import MEASURE, parquet_documents, with_exchanged_labels
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import make_cubic
-from gbrank.evaluation import LabelledDocuments
+from gbrank.evaluation import LabeledDocuments
 
 RATES = (0.05, 0.1, 0.2, 0.3)  # the first on flights alone, whose labels are noisy
 RANKERS = (
@@ -50,7 +50,7 @@ thread; up to {rounds} rounds, ended after {patience} without a better NDCG@10 o
 queries, which also choose the rate, of {rates}, and the number of rounds. *Equal seconds*: rate and
 rounds are chosen among those that take no more CPU seconds than {budget} rounds of LightGBM's
 `lambdarank` over all pairs at the rate of 0.1. Test queries then give the NDCG@10 here. Differences
-are from LightGBM's `lambdarank` over all pairs, with the p-value of the paired randomisation test,
+are from LightGBM's `lambdarank` over all pairs, with the p-value of the paired randomization test,
 which is not corrected for the number of rankers. With 1,000,000 documents rates are 0.1 and 0.3
 with noise; without noise 0.3 and 0.5, and at most {budget} rounds, which is short of convergence.
 `GBRanker()` grows [other trees](../../docs/defaults.md); this page is about objectives.
@@ -72,9 +72,9 @@ class Data(NamedTuple):
     """Documents to train on, to validate and to test."""
 
     name: str
-    train: LabelledDocuments
-    valid: LabelledDocuments
-    test: LabelledDocuments
+    train: LabeledDocuments
+    valid: LabeledDocuments
+    test: LabeledDocuments
 
 
 class Curve(NamedTuple):
@@ -90,7 +90,7 @@ def artificial(documents: int, share: float) -> Data:
     X, y, qid = make_cubic(n + 3_000, n_documents=50, random_state=1)
     bounds = ((0, n), (n, n + 1_000), (n + 1_000, n + 3_000))
     parts = [
-        LabelledDocuments(X[own], y[own], qid[own])
+        LabeledDocuments(X[own], y[own], qid[own])
         for own in ((qid >= low) & (qid < high) for low, high in bounds)
     ]
     name = f"{'noisy' if share else 'artificial'}, {documents:,} documents"
@@ -105,7 +105,7 @@ def flight_days(folder: str, split: int) -> Data:
     parts = []
     for low, high in pairwise(ends):
         own = np.isin(everything.qid, days[low:high])
-        parts.append(LabelledDocuments(*(column[own] for column in everything)))
+        parts.append(LabeledDocuments(*(column[own] for column in everything)))
     return Data(f"flights {split}", *parts)
 
 

@@ -27,7 +27,7 @@ TEXT = """\
 seeds, on draws of few training queries (two for each fold), on three splits by day of all
 departures in *flights* (133,000 to train on), and on artificial data (`make_cubic`), without noise
 and with a third of the training labels exchanged. Differences are from 63 leaves, paired by query,
-with 95% bootstrap intervals; p is that of the randomisation test, not corrected. The learning rate
+with 95% bootstrap intervals; p is that of the randomization test, not corrected. The learning rate
 times 0.8 and 1.25 says whether its rule, chosen with 63 leaves, fits 31 leaves too.
 
 ```bash

@@ -26,7 +26,7 @@ TEXT = """\
 the validation queries of five folds (artificial data: one fold), and CPU seconds of a fit on one
 thread, in brackets as multiples of LightGBM's. `GBRanker()` has 150 rounds. The mean is over data
 sets, each with the same weight; differences are from `GBRanker()`, paired by query, with p of the
-randomisation test, not corrected for the number of rows.
+randomization test, not corrected for the number of rows.
 
 ![NDCG@10 against CPU seconds](price.png)
 """

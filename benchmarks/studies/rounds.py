@@ -42,7 +42,7 @@ documents. *Flights*: all departures of a day from New York's airports, 303 a da
 splits by day, NDCG@10 on the test days. *Artificial data*: `make_cubic`, 50 documents a query with
 50 features, without noise and with a third of the training labels exchanged at random; NDCG@10 of
 2,000 other queries. Differences are from `GBRanker()`, which has 150 rounds, paired by query; p is
-that of the randomisation test, not corrected for the number of rows. CPU seconds of a fit are
+that of the randomization test, not corrected for the number of rows. CPU seconds of a fit are
 multiples of those of `GBRanker()`.
 
 ```bash

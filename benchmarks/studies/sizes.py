@@ -27,7 +27,7 @@ from benchmarks.studies.fits import (
     samples,
 )
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank.evaluation import LabelledDocuments, read_letor_folds
+from gbrank.evaluation import LabeledDocuments, read_letor_folds
 from gbrank.plots.style import PALETTE, tidy
 
 DRAWS, SPLITS = 2, 8
@@ -86,7 +86,7 @@ each size has its own random polynomial.
 """
 
 
-def best_columns(train: LabelledDocuments) -> list[tuple[int, int]]:
+def best_columns(train: LabeledDocuments) -> list[tuple[int, int]]:
     """Return columns and signs, those first that rank the training queries best."""
     worth = {
         (column, sign): MEASURE(train.y, signed(train.X, column, sign), qid=train.qid)
@@ -102,7 +102,7 @@ def signed(X: Any, column: int, sign: int) -> Any:
     return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1, values)
 
 
-def best_feature(train: LabelledDocuments, test: LabelledDocuments, seed: int) -> Any:
+def best_feature(train: LabeledDocuments, test: LabeledDocuments, seed: int) -> Any:
     """Return the feature, with its sign, that ranks the training queries best."""
     return signed(test.X, *best_columns(train)[0])
 

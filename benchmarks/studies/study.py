@@ -15,14 +15,13 @@ from typing import Any
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.strata import pooled_rows
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import compare_rankers
-from gbrank.evaluation import Comparison, read_letor_folds
+from gbrank.evaluation import Comparison, compare_rankers, read_letor_folds
 
 PARTS = {"valid": "Validation queries", "test": "Test queries"}
 HEAD = ("ranker", "mean", "difference", "95% interval", "p (Holm)", "rounds", "CPU s")
 LEGEND = """\
 Differences are from the ranker that says "baseline", with 95% bootstrap intervals over queries; p
-is that of the paired randomisation test, corrected for the number of rankers (Holm), which
+is that of the paired randomization test, corrected for the number of rankers (Holm), which
 intervals are not: one without 0 may stand beside a large p. "rounds" is the mean number of rounds
 kept, "CPU s" the mean CPU seconds of a fit. A query without a relevant document is skipped. [The
 numbers]({numbers}) have also intervals of the means, deviations over seeds and t tests.
@@ -117,14 +116,14 @@ def page(
 
 def cells(row: Mapping[str, Any]) -> list[str]:
     """Return a table's line."""
-    compared = row["p_randomisation"] is not None
+    compared = row["p_randomization"] is not None
     low, high = row["difference_low"], row["difference_high"]
     return [
         f"`{row['ranker']}`",
         f"{row['mean']:.4f}",
         f"{row['difference']:+.4f}" if compared else "baseline",
         f"{low:+.4f} to {high:+.4f}" if compared else "",
-        f"{row['p_randomisation']:.4f}" if compared else "",
+        f"{row['p_randomization']:.4f}" if compared else "",
         "" if row["rounds"] is None else f"{row['rounds']:.0f}",
         f"{row['cpu_seconds']:.1f}",
     ]

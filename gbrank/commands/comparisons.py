@@ -43,15 +43,15 @@ def compare(
     valid: File | None = None,
     test: File | None = None,
     json: NewFile | None = None,
-    picture: NewPicture | None = None,
-    seconds_picture: NewPicture | None = None,
-    jobs: int | None = None,
+    plot: NewPicture | None = None,
+    cost_plot: NewPicture | None = None,
+    n_jobs: int | None = None,
     reader: Annotated[Reader, "labels"],
 ) -> None:
     r"""Train every ranker on every fold of every data set, and compare them on the test queries.
 
     It prints means and differences from the baseline, with 95% bootstrap intervals over queries,
-    the standard deviation over seeds, p-values of the paired randomisation test and t test,
+    the standard deviation over seeds, p-values of the paired randomization test and t test,
     corrected by Holm (which intervals are not), and the CPU seconds of a fit.
 
     A ranker is an objective, for GBRanker with it, or "lightgbm" or "xgboost", for their rankers,
@@ -82,11 +82,11 @@ def compare(
         File to test on.
     json : path
         Write the numbers to this file.
-    picture : path
+    plot : path
         Draw the numbers to this file.
-    seconds_picture : path
+    cost_plot : path
         Draw the measures against CPU seconds to this file.
-    jobs : int
+    n_jobs : int
         Processes; by default all.
     reader : Reader
         Data.
@@ -95,8 +95,8 @@ def compare(
     --------
     gbrank compare --seeds 1
     gbrank compare --data data.parquet --label grade --qid query --drop url --metric ndcg@10 map \
-        --rankers lambda:ndcg lightgbm xgboost --json compared.json --picture compared.png
-    gbrank compare --rankers ranknet listmle --seconds-picture seconds.png
+        --rankers lambda:ndcg lightgbm xgboost --json compared.json --plot compared.png
+    gbrank compare --rankers ranknet listmle --cost-plot cost.png
     gbrank compare --rankers lambda:ndcg mine --plugin mine.py
     gbrank compare --data log.parquet --time day --rankers lambda:ndcg live_score model.txt
     gbrank compare --data train.txt --valid valid.txt --test test.txt
@@ -117,13 +117,13 @@ def compare(
         seeds=seeds,
         metric=metric,
         baseline=baseline,
-        n_jobs=jobs,
+        n_jobs=n_jobs,
         progress=sys.stderr.isatty(),
     )
     print("\n\n".join(comparison.table() for comparison in comparisons))
     if json is not None:
         replace_file(Path(json), _numbers(comparisons).encode())
-    for path, name in ((picture, "comparison_grid"), (seconds_picture, "quality_by_seconds")):
+    for path, name in ((plot, "comparison_grid"), (cost_plot, "quality_by_seconds")):
         if path is not None:
             draw(name, comparisons, path)
 
@@ -198,7 +198,9 @@ def _folds_by_time(times: Any, qid: Array) -> list[tuple[Positions, ...]]:
     ]
 
 
-def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: int = 0) -> None:
+def demo(
+    *, output: NewPicture = "gbrank-demo.png", n_queries: int = 1000, random_state: int = 0
+) -> None:
     """Train three rankers on artificial data, print how good they are, and draw it beside seconds.
 
     GBRanker, LGBMRanker and XGBRanker are trained with default parameters, except the seed
@@ -209,26 +211,26 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
     ----------
     output : path
         File of the picture.
-    queries : int
+    n_queries : int
         Number of queries to make, at least 3.
-    seed : int
+    random_state : int
         Seed of data and training.
 
     Examples
     --------
     gbrank demo
-    gbrank demo --queries 3000 --output larger.png
+    gbrank demo --n-queries 3000 --output larger.png
     """
-    check_number(queries, "--queries", 3, integer=True)
-    X, y, qid = make_cubic(queries, random_state=seed)
-    n_train = queries * 2 // 3
+    check_number(n_queries, "--n-queries", 3, integer=True)
+    X, y, qid = make_cubic(n_queries, random_state=random_state)
+    n_train = n_queries * 2 // 3
     fold = np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train)
-    data = Dataset("cubic", X, with_noise(y, fold[0], seed), qid, folds=[fold])
+    data = Dataset("cubic", X, with_noise(y, fold[0], random_state), qid, folds=[fold])
     print(
-        f"Data: {queries} queries of 50 documents, 50 features, labels 0 to 4 "
-        f"(make_cubic, seed {seed}):\n"
+        f"Data: {n_queries} queries of 50 documents, 50 features, labels 0 to 4 "
+        f"(make_cubic, seed {random_state}):\n"
         f"  {n_train} queries to train on, with a third of their labels exchanged at random,\n"
-        f"  since real labels have noise; {queries - n_train} to test.\n"
+        f"  since real labels have noise; {n_queries - n_train} to test.\n"
         "Rankers with default parameters, except the seed and one thread.\n",
         flush=True,
     )
@@ -236,13 +238,18 @@ def demo(*, output: NewPicture = "gbrank-demo.png", queries: int = 1000, seed: i
     if find_spec("xgboost") is not None:  # which an installation may lack
         rankers["XGBRanker"] = "xgboost"
     (comparison,) = compare_rankers(
-        rankers, [data], seeds=[seed], metric=METRICS, n_jobs=1, progress=sys.stderr.isatty()
+        rankers,
+        [data],
+        seeds=[random_state],
+        metric=METRICS,
+        n_jobs=1,
+        progress=sys.stderr.isatty(),
     )
     columns = MEANS[0], *DIFFERENCES[:3], COSTS[1]
     for rows in comparison.blocks():
         print(f"{table_of(rows, columns, rows[0].metric).to_text()}\n")
     print(
-        "Intervals are of the difference, over queries; p is of the paired randomisation test, "
+        "Intervals are of the difference, over queries; p is of the paired randomization test, "
         "by Holm."
     )
     draw("differences", [comparison], output)

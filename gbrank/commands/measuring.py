@@ -131,7 +131,7 @@ def evaluate(
     (nan) and are left out of the mean; a measure such as "ndcg@10(no_relevant=0)" counts them.
     "ndcg@10[margin]" is of the label in the column margin of a table. Of --model, --scores and
     --run, one must be given. Runs have trec_eval's values: relevant documents that were not
-    retrieved count in the ideal, queries without judgements are left out, with a warning.
+    retrieved count in the ideal, queries without judgments are left out, with a warning.
 
     Several runs are compared: a table for each measure has their means with 95% intervals, and
     differences from the baseline with corrected p-values, the queries won, tied and lost, and the

@@ -187,7 +187,7 @@ def explain(
     def draw(ax: Any) -> None:
         plots.explanation(why, ax=ax).set(title="", xlabel="")  # the caption says it
 
-    caption = f"What features add to the gap: to the right, in favour of {why.names[0]}."
+    caption = f"What features add to the gap: to the right, in favor of {why.names[0]}."
     table = why._table()
     table = replace(table, words=range(len(table.head) - 1))
     blocks: list[page.Block] = [why.in_words(), page.picture(draw, caption), table]

@@ -132,9 +132,9 @@ def tune(
     *,
     model: NewFolder,
     minutes: float = 10.0,
-    trials: int | None = None,
+    n_trials: int | None = None,
     folds: int = 4,
-    later: bool = False,
+    time_ordered: bool = False,
     valid: File | None = None,
     storage: NewFile | None = None,
     quiet: bool = False,
@@ -155,11 +155,11 @@ def tune(
         Folder where the model goes.
     minutes : float
         No trial begins later.
-    trials : int
+    n_trials : int
         Largest number of trials.
     folds : int
         Folds of queries that trials are judged on.
-    later : bool
+    time_ordered : bool
         Judge on queries that come later in the files.
     valid : path
         Validate on these queries, in place of folds.
@@ -176,14 +176,14 @@ def tune(
     --------
     gbrank tune train.txt --model my-ranker --minutes 10
     gbrank tune train.txt --model my-ranker --valid valid.txt --metric map --storage trials.log
-    gbrank tune sorted-by-date.parquet --label grade --qid query --model my-ranker --later
+    gbrank tune sorted-by-date.parquet --label grade --qid query --model my-ranker --time-ordered
     """
     from gbrank import evaluation  # not loaded to train
 
-    if later and valid is not None:
-        raise ArgumentError("later", "must not be given with --valid")
+    if time_ordered and valid is not None:
+        raise ArgumentError("time_ordered", "must not be given with --valid")
     data, files = read_parts(reader, [file] if valid is None else [file, valid])
-    parts: Any = QueryTimeSeriesSplit(folds) if later else folds
+    parts: Any = QueryTimeSeriesSplit(folds) if time_ordered else folds
     if valid is not None:
         parts = [(np.flatnonzero(files == 0), np.flatnonzero(files))]
     optuna = import_optional("optuna", "tune")
@@ -193,7 +193,7 @@ def tune(
         **data,
         ranker=ranker.set_params(**_changes(ranker, file)),
         minutes=minutes,
-        n_trials=trials,
+        n_trials=n_trials,
         folds=parts,
         study=None if storage is None else _stored_study(optuna, storage),
         categorical_feature=reader.categorical_feature,

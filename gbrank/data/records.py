@@ -1,4 +1,4 @@
-"""Runs and judgements in memory: nested dicts, data frames, and the records of ir_measures."""
+"""Runs and judgments in memory: nested dicts, data frames, and the records of ir_measures."""
 
 from __future__ import annotations
 

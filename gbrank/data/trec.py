@@ -1,4 +1,4 @@
-"""TREC runs and relevance judgements (qrels): what trec_eval and ir_measures read."""
+"""TREC runs and relevance judgments (qrels): what trec_eval and ir_measures read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Lines: TypeAlias = tuple[Vector, list[str], list[str]]
 DocumentKey: TypeAlias = tuple[Any, str]  # its query, and its name
 QueryKey: TypeAlias = Callable[[Any], Any]  # equal for ids of one query
 
-JUDGED = "judged"  # the label of documents that have a judgement
+JUDGED = "judged"  # the label of documents that have a judgment
 FIRST_RANKS = 10
 FEW_JUDGED = 0.1  # of the first documents
 
@@ -97,7 +97,7 @@ def parse_run(path: StrPath, content: bytes) -> Lines:
 
 
 def read_qrels(qrels: Any) -> Lines:
-    """Read relevance judgements: a TREC file, as `write_qrels` writes it, or in memory.
+    """Read relevance judgments: a TREC file, as `write_qrels` writes it, or in memory.
 
     One document a line, ``query iteration document label``, in any order. The second column plays
     no part. Blank lines, and comments, which begin with ``#``, are skipped. Some collections have
@@ -169,9 +169,9 @@ def _in_memory(source: Any, argument: str, column: str) -> Lines:
 
 
 def read_judged_run(run: Any, qrels: Any) -> tuple[Vector, Vector, list[str]]:
-    """Read a run with relevance judgements, as trec_eval does.
+    """Read a run with relevance judgments, as trec_eval does.
 
-    Documents without judgement have label 0, and so have negative labels. Documents that were
+    Documents without judgment have label 0, and so have negative labels. Documents that were
     never retrieved have the score −inf: measures count them in the ideal. Queries that qrels lack
     are left out, with a warning; queries that the run lacks count as queries of which nothing was
     retrieved (trec_eval's option -c), with a warning too.
@@ -213,7 +213,7 @@ def read_judged_run(run: Any, qrels: Any) -> tuple[Vector, Vector, list[str]]:
 
 
 def judged_run(run: Any, qrels: Any) -> tuple[Documents, Vector]:
-    """Read a run and judgements as documents, which have the label "judged", and their scores."""
+    """Read a run and judgments as documents, which have the label "judged", and their scores."""
     y, qid, names = read_qrels(qrels)
     judged = Documents(None, np.maximum(y, 0.0), Queries.from_qid(qid))
     documents, scores = with_retrieved(judged, names, {"run": Run.read(run)}, str)
@@ -272,7 +272,7 @@ class Run(NamedTuple):
             known = quoted(next(iter(judged))[1])
             raise ValueError(
                 f"{self.path}: no retrieved document is judged. Are documents named differently? "
-                f"The run has {retrieved}, the judgements have {known}."
+                f"The run has {retrieved}, the judgments have {known}."
             )
         share = sum(first) / len(first)
         if share < FEW_JUDGED:
@@ -297,10 +297,10 @@ class Run(NamedTuple):
             first = quoted(topics[0])
             raise ValueError(
                 f"{self.path}: no query is judged. Are queries named differently? The run has "
-                f"{first}, the judgements have {example}."
+                f"{first}, the judgments have {example}."
             )
         if unjudged := sorted({*topics} - {*numbers}):
-            text = f"{len(unjudged)} queries without judgements are left out, such as"
+            text = f"{len(unjudged)} queries without judgments are left out, such as"
             warn_user(f"{self.path}: {text} {quoted(unjudged[0])}.")
         if lacking:
             text = f"nothing was retrieved for {len(lacking)} of {len(ids)} judged queries, such as"

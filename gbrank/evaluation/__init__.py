@@ -3,17 +3,17 @@
 from gbrank.data.splitting import Fold, LetorFolds, QueryKFold, QueryTimeSeriesSplit
 from gbrank.evaluation.comparing import compare_rankers, compare_scores, cross_validate_rankers
 from gbrank.evaluation.comparison import Comparison, QueryValues, Row
-from gbrank.evaluation.dataset import Dataset, LabelledDocuments
+from gbrank.evaluation.dataset import Dataset, LabeledDocuments
 from gbrank.evaluation.letor_folds import read_letor_folds
 from gbrank.evaluation.scorable import make_scorer, scores_from
-from gbrank.evaluation.statistics import how_many_queries
+from gbrank.evaluation.statistics import required_queries
 from gbrank.evaluation.tuning import tune
 
 __all__ = [
     "Comparison",
     "Dataset",
     "Fold",
-    "LabelledDocuments",
+    "LabeledDocuments",
     "LetorFolds",
     "QueryKFold",
     "QueryTimeSeriesSplit",
@@ -22,9 +22,9 @@ __all__ = [
     "compare_rankers",
     "compare_scores",
     "cross_validate_rankers",
-    "how_many_queries",
     "make_scorer",
     "read_letor_folds",
+    "required_queries",
     "scores_from",
     "tune",
 ]

@@ -33,10 +33,10 @@ from gbrank.evaluation.dataset import (
     take_whole_queries,
 )
 from gbrank.evaluation.scorable import (
-    holds_judgements,
+    holds_judgments,
     open_source,
     predicted,
-    read_judgements,
+    read_judgments,
     scores_from,
 )
 from gbrank.fit.arguments import Ids
@@ -51,7 +51,7 @@ DEFAULT_RANKERS: dict[str, tuple[str, dict[str, Any]]] = {  # of other libraries
     "xgboost": ("XGBRanker", {"enable_categorical": True}),
 }
 
-# Runs and judgements by query and document, data frames, or records.
+# Runs and judgments by query and document, data frames, or records.
 InMemory: TypeAlias = Mapping[Any, Mapping[Any, float]] | Iterable[Any]
 
 
@@ -145,12 +145,12 @@ def compare_scores(
     baseline = _check_names(scores, "scores", baseline, target_difference)
     measures = get_measures(metric, "metric")
     query_key: Any = key_of
-    if holds_judgements(y):
+    if holds_judgments(y):
         if any(argument is not None for argument in (qid, group, docid, X)):
             raise ArgumentError(
                 "y", "must be labels by row where qid, group, docid or X are passed", quoted(y)
             )
-        y, qid, docid, judge_labels = read_judgements(y, judge_labels)
+        y, qid, docid, judge_labels = read_judgments(y, judge_labels)
         query_key = str
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
@@ -288,7 +288,7 @@ def compare_rankers(
 
     Examples
     --------
-    >>> from gbrank import GBRanker, compare_rankers, make_cubic
+    >>> from gbrank import GBRanker, make_cubic
     >>> from gbrank.evaluation import Dataset
     >>> datasets = [Dataset(f"cubic {i}", *make_cubic(9, random_state=i), folds=3) for i in (1, 2)]
     >>> rankers = {"ranknet": GBRanker("ranknet", n_estimators=5)}

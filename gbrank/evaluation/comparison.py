@@ -41,7 +41,7 @@ COSTS = ("rounds", "{rounds:.0f}"), ("CPU s", "{cpu_seconds:.1f}")
 DIFFERENCES = (
     ("difference", "{difference:+.4f}"),
     ("95% interval", "{difference_low:+.4f} to {difference_high:+.4f}"),
-    ("p (random., Holm)", "{p_randomisation:.4f}"),
+    ("p (random., Holm)", "{p_randomization:.4f}"),
     ("p (t, Holm)", "{p_t:.4f}"),
     ("wins/ties/losses", "{wins}/{ties}/{losses}"),
 )
@@ -118,7 +118,7 @@ class Row:
     difference: float  # of the mean from the baseline's
     difference_low: float  # the ends of its 95% bootstrap interval over queries
     difference_high: float
-    p_randomisation: float  # of paired tests of the difference
+    p_randomization: float  # of paired tests of the difference
     p_t: float
     rounds: float  # mean number of rounds kept
     cpu_seconds: float  # mean CPU seconds of a fit
@@ -135,7 +135,7 @@ class Row:
     @property
     def is_compared(self) -> bool:
         """Whether it is compared with the baseline."""
-        return not (math.isnan(self.p_randomisation) and math.isnan(self.p_t))
+        return not (math.isnan(self.p_randomization) and math.isnan(self.p_t))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +211,7 @@ class Comparison:
             "n_skipped": every.shape[2] - n_queries,
             **tests.means._asdict(),
             "seed_deviation": deviation,
-            "p_randomisation": statistics.holm(tests.p_randomisation),
+            "p_randomization": statistics.holm(tests.p_randomization),
             "p_t": statistics.holm(tests.p_t),
             "rounds": self.rounds.reshape(n_rankers, -1).mean(axis=1),
             "cpu_seconds": self.cpu_seconds.reshape(n_rankers, -1).mean(axis=1),

@@ -36,7 +36,7 @@ from gbrank.objectives.objective_registry import get_objective
 DATASET_COLUMNS = (*COLUMNS, "judge_labels", "docid", "categorical_feature")
 
 
-class LabelledDocuments(NamedTuple):
+class LabeledDocuments(NamedTuple):
     """Documents of whole queries, as `GBRanker.fit` takes them."""
 
     X: Any
@@ -134,7 +134,7 @@ class Dataset:
         if not self.splits:
             raise ArgumentError("folds", "must hold at least one fold", "none")
 
-    def fold(self, number: int) -> tuple[LabelledDocuments, LabelledDocuments, LabelledDocuments]:
+    def fold(self, number: int) -> tuple[LabeledDocuments, LabeledDocuments, LabeledDocuments]:
         """Get the documents of a fold to train on, to validate on and to test on.
 
         Parameters
@@ -164,7 +164,7 @@ class Dataset:
         """
         check_number(number, "number", 1, len(self.splits), integer=True)
         train, valid, test = (
-            LabelledDocuments(take_rows(self.X, rows), self.y[rows], self.qid[rows])
+            LabeledDocuments(take_rows(self.X, rows), self.y[rows], self.qid[rows])
             for rows in self.splits[number - 1]
         )
         return train, valid, test

@@ -180,12 +180,12 @@ def select_columns(model: Any, X: Any) -> Any:
     return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
 
 
-def holds_judgements(y: object) -> bool:
+def holds_judgments(y: object) -> bool:
     """Check for qrels, in a file or in memory, in place of labels by row."""
     return is_path(y) or isinstance(y, Iterator) or is_in_memory(y)
 
 
-def read_judgements(qrels: Any, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:
+def read_judgments(qrels: Any, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:
     """Read y, queries and documents of qrels, and those of a judge if there are any.
 
     Labels below 0 are 0. People's are NaN in queries that only the judge has.

@@ -52,7 +52,7 @@ class Comparisons(NamedTuple):
     """Of each ranker: means, and tests of the difference from the reference; NaN for none."""
 
     means: Means
-    p_randomisation: Vector
+    p_randomization: Vector
     p_t: Vector
     error: Vector  # of the difference: its standard error, and the degrees of freedom of t
     freedom: Vector
@@ -94,13 +94,13 @@ def compared(values: Matrix, reference: int = -1) -> Comparisons:
     others = np.delete(np.arange(len(values)), reference)
     if others.size and values.size:
         differences = values[others] - values[reference]
-        tests.p_randomisation[others] = randomisation_test(differences)
+        tests.p_randomization[others] = randomization_test(differences)
         tests.p_t[others], tests.error[others], tests.freedom[others] = t_test(differences)
     return tests
 
 
 def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparisons:
-    """Compare rankers by people's judgements and a judge's together: `powered_mean`."""
+    """Compare rankers by people's judgments and a judge's together: `powered_mean`."""
     people, judge, judged = values
 
     def powered(people: Matrix, judge: Matrix) -> list[Vector]:
@@ -154,8 +154,8 @@ def t_interval(mean: Vector, error: Vector, freedom: Vector | int) -> tuple[Vect
     return mean - margin, mean + margin
 
 
-def randomisation_test(differences: Matrix) -> Vector:
-    """Compute p-values of the paired randomisation test that the mean difference is zero.
+def randomization_test(differences: Matrix) -> Vector:
+    """Compute p-values of the paired randomization test that the mean difference is zero.
 
     If two rankers are equally good, the sign of a query's difference is a toss of a coin. (M.
     Smucker, J. Allan, B. Carterette. A comparison of statistical significance tests for
@@ -216,7 +216,7 @@ def holm(p: Vector) -> Vector:
     return corrected
 
 
-def how_many_queries(
+def required_queries(
     differences: ArrayLike,
     *,
     target_difference: float = 0.01,
@@ -257,8 +257,8 @@ def how_many_queries(
 
     Examples
     --------
-    >>> from gbrank import how_many_queries
-    >>> how_many_queries([0.1, -0.1, 0.0, 0.2, -0.2], target_difference=0.05)
+    >>> from gbrank.evaluation import required_queries
+    >>> required_queries([0.1, -0.1, 0.0, 0.2, -0.2], target_difference=0.05)
     81
     """
     check_number(target_difference, "target_difference", 0, open_low=True)

@@ -41,7 +41,7 @@ def regression_on_gains(rows: Documents, gains: Vector, ridge: float, balanced: 
         coef: Vector = model.fit(rows.X, gains, sample_weight=weights).coef_
     if caught:
         warn_user(
-            "X must have features of similar scales for a regression that is accurate: standardise "
+            "X must have features of similar scales for a regression that is accurate: standardize "
             f"them, or raise ridge (scikit-learn says: {quoted(str(caught[0].message))})."
         )
     return coef

@@ -85,7 +85,7 @@ def custom_measure(
 
     Examples
     --------
-    >>> from gbrank import custom_measure
+    >>> from gbrank.extend import custom_measure
     >>> def clicked_first(scores, labels):
     ...     return labels[0] > 0
     >>> custom_measure(clicked_first)([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])

@@ -221,7 +221,8 @@ def custom_objective(
     Examples
     --------
     >>> import numpy as np
-    >>> from gbrank import Queries, custom_objective
+    >>> from gbrank import Queries
+    >>> from gbrank.extend import custom_objective
     >>> def regression(scores, labels, sigma):
     ...     error = scores - labels
     ...     return 0.5 * (error @ error), error, np.ones_like(error)

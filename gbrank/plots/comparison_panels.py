@@ -278,7 +278,7 @@ def per_query(
     """Draw what each query is worth with one model's scores, against another's.
 
     Queries above the diagonal are better with the first model. The title says the mean difference
-    over queries, its 95% bootstrap interval, and the p-value of the paired randomisation test.
+    over queries, its 95% bootstrap interval, and the p-value of the paired randomization test.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def per_query(
     counts = "{} better, {} equal, {} worse".format(*((signs == sign).sum() for sign in (1, 0, -1)))
     mean, low, high = (column[0] for column in tested.means[3:])
     ends = "" if np.isnan(low) else f" [{low:+.4f}, {high:+.4f}]"
-    tests = f"mean difference {mean:+.4f}{ends}, p = {tested.p_randomisation[0]:.4f}"
+    tests = f"mean difference {mean:+.4f}{ends}, p = {tested.p_randomization[0]:.4f}"
     ax = style.axes_for(ax)
     draw_queries(ax, both[0], both[1], str(chosen), names)
     ax.set_title(f"{counts}\n{tests}", fontsize="medium")

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.strata import pooled_rows
 from benchmarks.studies.fits import Study, compared, folds, samples
-from gbrank import NDCG, LinearRanker, compare_rankers, make_cubic
-from gbrank.evaluation import Comparison, Dataset
+from gbrank import NDCG, LinearRanker, make_cubic
+from gbrank.evaluation import Comparison, Dataset, compare_rankers
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_pooled_rows_give_each_data_set_the_same_weight(comparisons: list[Compar
             expected = np.mean([getattr(part, name) for part in parts])
             assert row[name] == pytest.approx(expected, abs=1e-12)
         assert row["n_queries"] == 18
-        assert (row["p_randomisation"] is None) == (row["ranker"] == comparisons[0].baseline)
+        assert (row["p_randomization"] is None) == (row["ranker"] == comparisons[0].baseline)
 
 
 def test_fits_are_kept_and_compared_by_size(

@@ -9,7 +9,8 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from gbrank import GBRanker, custom_objective, make_cubic
+from gbrank import GBRanker, make_cubic
+from gbrank.extend import custom_objective
 
 Vector = NDArray[np.float64]
 

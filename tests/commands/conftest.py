@@ -15,7 +15,7 @@ def regression(scores, labels, sigma):
     error = scores - labels
     return error @ error / 2, error, np.ones_like(error)
 
-gbrank.custom_objective(regression, name="mine")
+gbrank.extend.custom_objective(regression, name="mine")
 
 @gbrank.extend.register_measure
 class Mine(gbrank.NDCG):

@@ -10,7 +10,7 @@ from command import Output
 from gbrank import GBRanker, cross_validate_rankers, read_letor
 
 RANKERS = ["ranknet", "lightgbm"]
-SMALL = ["--seeds", "1", "--jobs", "1"]
+SMALL = ["--seeds", "1", "--n-jobs", "1"]
 
 
 def test_it_is_cross_validate_rankers(data: Path, output: Output, tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_it_is_cross_validate_rankers(data: Path, output: Output, tmp_path: Path
     files = {name: tmp_path / name for name in ("numbers.json", "picture.png")}
     argv = ["--data", data / "train.txt", "--rankers", *RANKERS, "--baseline", RANKERS[1], *SMALL]
     argv += ["--metric", "ndcg@3", "map", "--json", files["numbers.json"]]
-    output("compare", *argv, "--picture", files["picture.png"])
+    output("compare", *argv, "--plot", files["picture.png"])
     expected = cross_validate_rankers(
         dict(zip(RANKERS, [GBRanker("ranknet"), LGBMRanker(verbosity=-1)], strict=True)),
         *read_letor(data / "train.txt"),
@@ -42,7 +42,7 @@ def test_several_data_sets(data: Path, output: Output, tmp_path: Path) -> None:
     (tmp_path / "more.txt").write_bytes((data / "train.txt").read_bytes())
     argv = ["--data", data / "train.txt", "--data", tmp_path / "more.txt", *SMALL]
     argv += ["--rankers", *RANKERS]
-    files = ["--json", tmp_path / "numbers.json", "--picture", tmp_path / "picture.svg"]
+    files = ["--json", tmp_path / "numbers.json", "--plot", tmp_path / "picture.svg"]
     table = output("compare", *argv, *files)
     first, note, second, _ = table.split("\n\n")
     assert [block.split(",")[0] for block in (first, second)] == ["train.txt", "more.txt"]

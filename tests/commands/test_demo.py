@@ -23,7 +23,7 @@ def holm(p: Any) -> list[float]:
 def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table for each measure of the test queries, with tests, on one screen; and a picture."""
     monkeypatch.chdir(tmp_path)
-    text = output("demo", "--queries", "24")
+    text = output("demo", "--n-queries", "24")
     assert "16 queries to train on, with a third of their labels exchanged" in text
     X, y, qid = make_cubic(24, random_state=0)
     train, test = qid < 16, qid >= 16

@@ -42,8 +42,8 @@ def called(monkeypatch: pytest.MonkeyPatch, function: str, *argv: object) -> tup
 
 
 def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = "--minutes 0.5 --trials 7 --storage t.log --metric map --n-estimators 9"
-    options += " --categorical b --later --folds 3"
+    options = "--minutes 0.5 --n-trials 7 --storage t.log --metric map --n-estimators 9"
+    options += " --categorical b --time-ordered --folds 3"
     argv = f"tune t.csv --model m --drop url margin {options}"
     _, found = called(monkeypatch, "evaluation.tune", *argv.split())
     assert list(found["X"]) == ["a", "b"]
@@ -72,7 +72,7 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = "compare --data t.csv --categorical b --rankers ranknet lambda:map --seeds 2"
-    argv += " --metric map ndcg@3 --baseline lambda:map --jobs 3 --docid url"
+    argv += " --metric map ndcg@3 --baseline lambda:map --n-jobs 3 --docid url"
     (rankers, (data,)), found = called(
         monkeypatch, "commands.comparisons.compare_rankers", *argv.split()
     )

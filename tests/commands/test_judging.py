@@ -13,7 +13,7 @@ from gbrank.commands.cli import main
 
 X, Y, QID = make_cubic(30, n_documents=8, n_features=3, random_state=0)
 FRAME = pd.DataFrame(X, columns=["bm25", "title", "price"])
-QUICK = ["--seeds", "1", "--jobs", "1"]
+QUICK = ["--seeds", "1", "--n-jobs", "1"]
 FEATURES = ["--features", "bm25", "title", "price"]
 
 

@@ -59,7 +59,7 @@ def test_a_hyphen_is_standard_input(
     assert len(expected.splitlines()) >= 5
 
 
-def test_runs_and_judgements(
+def test_runs_and_judgments(
     tmp_path: Path, output: Output, fault: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Either may come from a pipe; not both."""

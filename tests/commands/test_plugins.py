@@ -39,9 +39,9 @@ def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault:
 def test_a_measure_of_columns(tmp_path: Path, output: Output) -> None:
     """A plugin's measure sees the features of the file."""
     (tmp_path / "price.py").write_text(
-        "import gbrank\n"
+        "from gbrank.extend import custom_measure\n"
         "def first(scores, labels, price): return float(price[scores.argmax()])\n"
-        "gbrank.custom_measure(first, name='price', columns=['price'])\n"
+        "custom_measure(first, name='price', columns=['price'])\n"
     )
     (tmp_path / "t.csv").write_text("label,qid,price\n1,1,5\n0,1,7\n1,2,2\n")
     (tmp_path / "s.txt").write_text("1\n2\n1\n")
@@ -54,13 +54,13 @@ def test_a_dataclass_with_postponed_annotations(tmp_path: Path, output: Output) 
     (tmp_path / "graded.py").write_text(
         "from __future__ import annotations\n"
         "from dataclasses import dataclass\n"
-        "import gbrank\n"
+        "from gbrank.extend import custom_measure\n"
         "@dataclass(frozen=True)\n"
         "class Top:\n"
         "    grade: float\n"
         "    def __call__(self, scores, labels):\n"
         "        return float(labels[scores.argmax()] >= self.grade)\n"
-        "gbrank.custom_measure(Top(2), name='top')\n"
+        "custom_measure(Top(2), name='top')\n"
     )
     (tmp_path / "t.csv").write_text("label,qid,price\n2,1,5\n0,1,7\n1,2,2\n0,2,3\n")
     (tmp_path / "s.txt").write_text("2\n1\n2\n1\n")

@@ -16,7 +16,7 @@ def test_tune(data: Path, tmp_path: Path, output: Output, monkeypatch: pytest.Mo
     """The ranker is saved, and after Ctrl-C the best one so far; trials that are kept go on."""
     argv = ["tune", data / "train.txt", "--folds", 2, "--quiet", *SMALL]
     argv += ["--storage", tmp_path / "t.log", "--model"]
-    said = output(*argv, tmp_path / "m", "--trials", 3)
+    said = output(*argv, tmp_path / "m", "--n-trials", 3)
     found = re.findall(r"(?m)^(?:first|best) trial: ndcg@10 of held-out queries (\S+), ", said)
     assert len(found) == 2
     assert float(found[0][:-1]) <= float(found[1][:-1])

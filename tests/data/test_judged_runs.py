@@ -1,4 +1,4 @@
-"""Runs and judgements as they lie around, beside trec_eval."""
+"""Runs and judgments as they lie around, beside trec_eval."""
 
 import re
 import warnings
@@ -13,9 +13,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge
 
-from gbrank import compare_rankers, compare_scores, get_measure, report
+from gbrank import compare_scores, get_measure, report
 from gbrank.data.trec import read_judged_run, read_qrels, read_run
-from gbrank.evaluation import Dataset, scores_from
+from gbrank.evaluation import Dataset, compare_rankers, scores_from
 from known_names import meant
 from report_page import Page
 
@@ -95,7 +95,7 @@ def forms_of(numbers: Numbers, kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "form", ["dict", "PyTerrier", "ir_measures", "ranx", "records", "generator"]
 )
-def test_runs_and_judgements_in_memory(form: str, tmp_path: Path) -> None:
+def test_runs_and_judgments_in_memory(form: str, tmp_path: Path) -> None:
     """As from files, wherever these are accepted; documents may be called NA and 007."""
     qrels, run = world(2)
     for numbers in (qrels, run):
@@ -160,11 +160,11 @@ def test_whole_numbers_that_became_floats_are_names() -> None:
     assert read_run(frame)[1:] == (["1", "2"], ["7", "8.5"])
 
 
-def test_names_that_no_judgement_knows(tmp_path: Path) -> None:
+def test_names_that_no_judgment_knows(tmp_path: Path) -> None:
     """An error where none is judged, a warning where few of the first ten are."""
     qrels, run = world(3)
     renamed = {q: {f"doc:{name}": score for name, score in own.items()} for q, own in run.items()}
-    text = r"other: no retrieved document is judged.*The run has 'doc:d\d+', the judgements have 'd"
+    text = r"other: no retrieved document is judged.*The run has 'doc:d\d+', the judgments have 'd"
     with pytest.raises(ValueError, match=text):
         compare_scores({"good": run, "other": renamed}, qrels)
     with pytest.raises(ValueError, match="no retrieved document is judged"):
@@ -213,14 +213,14 @@ def test_one_list_everywhere(tmp_path: Path) -> None:
 
 
 def test_queries_of_one_file_only(tmp_path: Path) -> None:
-    """Those without judgements are left out, those that the run lacks are worth nothing."""
+    """Those without judgments are left out, those that the run lacks are worth nothing."""
     qrels, run = world(0)
     unjudged = {"x": {"d1": 1.0}, "y": {"d1": 1.0}}
     del run["3"]
     paths = write(tmp_path, qrels, run | unjudged)
     with pytest.warns(UserWarning, match="queries") as caught:
         y, scores, qid = read_judged_run(*paths)
-    assert "2 queries without judgements are left out, such as 'x'" in str(caught[0].message)
+    assert "2 queries without judgments are left out, such as 'x'" in str(caught[0].message)
     assert "nothing was retrieved for 1 of 8 judged queries, such as '3'" in str(caught[1].message)
     assert {*qid} == {*qrels}
     values = get_measure("recall").per_query(y, scores, qid=qid)
@@ -229,7 +229,7 @@ def test_queries_of_one_file_only(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no query is judged"):
         read_judged_run(*paths)
     run, judged = write(tmp_path, {"1": {"a": 1}}, {"1.0": {"a": 1.0}})
-    with pytest.raises(ValueError, match=r"The run has '1.0', the judgements have '1'"):
+    with pytest.raises(ValueError, match=r"The run has '1.0', the judgments have '1'"):
         read_judged_run(run, judged)  # two queries to trec_eval
 
 
@@ -256,7 +256,7 @@ def test_runs_are_compared_with_arrays(tmp_path: Path) -> None:
 
 
 def test_a_judge_of_runs(tmp_path: Path) -> None:
-    """Two files of judgements; the judge has more queries and documents."""
+    """Two files of judgments; the judge has more queries and documents."""
     qrels, run = world(1)
     people = {query: qrels[query] for query in [*qrels][:5]}
     judge = {query: {**labels, "d79": 1} for query, labels in qrels.items()}

@@ -189,7 +189,7 @@ def test_labels_below_0_and_comments(tmp_path: Path) -> None:
     "comment", ["# grades by two people, pooled", "# by editors 9", "#topics of 2024", "  # a b 3"]
 )
 def test_comments_of_any_number_of_words(comment: str, tmp_path: Path) -> None:
-    """None is a judgement; nor is a query written that would read as one."""
+    """None is a judgment; nor is a query written that would read as one."""
     path = tmp_path / "qrels.txt"
     path.write_text(f"{comment}\nq1 0 d1 2\n{comment}\nq2 0 #1 1\n")
     assert read_qrels(path)[1:] == (["q1", "q2"], ["d1", "#1"])

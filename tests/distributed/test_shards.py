@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, custom_objective
+from gbrank import GBRanker
 from gbrank.common.collective import WorkersLostError
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker
 from gbrank.distributed import shards as module
 from gbrank.distributed.shards import _place, assign, distribute
+from gbrank.extend import custom_objective
 from on_workers import QID, X, Y, dask
 
 distributed = pytest.importorskip("distributed")

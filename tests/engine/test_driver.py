@@ -15,18 +15,10 @@ from numpy.testing import assert_array_equal
 
 import reference
 from functions import custom, either, fail_at_three, listnet
-from gbrank import (
-    NDCG,
-    LambdaRank,
-    Queries,
-    RankNet,
-    custom_objective,
-    get_measure,
-    get_objective,
-    list_measures,
-)
+from gbrank import NDCG, LambdaRank, Queries, RankNet, get_measure, get_objective, list_measures
 from gbrank.engine import driver
 from gbrank.engine.contract import Terms
+from gbrank.extend import custom_objective
 from gbrank.measures import measure
 
 

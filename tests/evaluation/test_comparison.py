@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from gbrank import NDCG, compare_rankers, cross_validate_rankers, make_cubic
-from gbrank.evaluation import Dataset
+from gbrank import NDCG, cross_validate_rankers, make_cubic
+from gbrank.evaluation import Dataset, compare_rankers
 from noisy import NOISY
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -76,7 +76,7 @@ def test_json(comparison: Any) -> None:
     assert content["seeds"] == [0, 1]
     kinds = {"data": str, "metric": str, "ranker": str, "n_queries": int, "n_skipped": int}
     numbers = ["mean", "low", "high", "seed_deviation", "difference", "difference_low",
-               "difference_high", "p_randomisation", "p_t", "rounds",
+               "difference_high", "p_randomization", "p_t", "rounds",
                "cpu_seconds"]  # fmt: skip
     said = {"p_correction": "Holm"}
     told = [
@@ -97,7 +97,7 @@ def test_json(comparison: Any) -> None:
             assert all(type(row[name]) is kind for name, kind in kinds.items())
             empty = {name for name in numbers if row[name] is None}
             compared = row["ranker"] != "clean"
-            assert empty == {"rounds"} | (set() if compared else {"p_randomisation", "p_t"})
+            assert empty == {"rounds"} | (set() if compared else {"p_randomization", "p_t"})
             assert row["low"] <= row["mean"] <= row["high"]
             assert row["difference_low"] <= row["difference"] <= row["difference_high"]
 

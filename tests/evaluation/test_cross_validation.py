@@ -17,17 +17,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
 
-from gbrank import (
-    NDCG,
-    GBRanker,
-    LambdaRank,
-    Queries,
-    compare_rankers,
-    cross_validate_rankers,
-    custom_objective,
-    get_measure,
-)
-from gbrank.evaluation import Dataset, LetorFolds, QueryTimeSeriesSplit
+from gbrank import NDCG, GBRanker, LambdaRank, Queries, cross_validate_rankers, get_measure
+from gbrank.evaluation import Dataset, LetorFolds, QueryTimeSeriesSplit, compare_rankers
+from gbrank.extend import custom_objective
 from noisy import Noisy
 from small_comparison import QID, QUIET, TINY, X, Y
 
@@ -67,7 +59,7 @@ def test_summary_is_what_a_loop_gives() -> None:
         assert_allclose(rows[1].difference, difference.mean(), rtol=1e-9)
         assert rows[1].difference_low < rows[1].difference < rows[1].difference_high
         assert_allclose(rows[1].p_t, stats.ttest_1samp(difference, 0).pvalue, rtol=1e-9)
-        assert np.isnan([rows[0].p_t, rows[0].p_randomisation]).all()
+        assert np.isnan([rows[0].p_t, rows[0].p_randomization]).all()
 
 
 def test_a_query_tested_twice_counts_once() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gbrank import how_many_queries
+from gbrank.evaluation import required_queries
 from gbrank.evaluation.statistics import minimum_detectable, queries_needed_for
 
 
@@ -18,7 +18,7 @@ def test_the_power_is_what_it_says(kind: str) -> None:
         "mostly zero": rng.normal(0, 0.2, 100_000) * (rng.uniform(size=100_000) < 0.3),
     }[kind]
     population += 0.02 - population.mean()
-    n = how_many_queries(population, target_difference=0.02)
+    n = required_queries(population, target_difference=0.02)
     samples = rng.choice(population, (4000, n))
     found = stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05
     assert found.mean() == pytest.approx(0.8, abs=0.03)
@@ -37,5 +37,5 @@ def test_the_smallest_difference_is_the_one_that_takes_these_queries(n: int) -> 
 
 
 def test_a_level() -> None:
-    strict = how_many_queries([0.1, -0.1], level=0.01)
-    assert strict == queries_needed_for(0.01, 0.02**0.5, level=0.01) > how_many_queries([0.1, -0.1])
+    strict = required_queries([0.1, -0.1], level=0.01)
+    assert strict == queries_needed_for(0.01, 0.02**0.5, level=0.01) > required_queries([0.1, -0.1])

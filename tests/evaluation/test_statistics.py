@@ -20,7 +20,7 @@ from gbrank.evaluation.statistics import (
     holm,
     interval,
     means,
-    randomisation_test,
+    randomization_test,
     t_test,
 )
 
@@ -29,14 +29,14 @@ DIFFERENCES = st.lists(st.integers(-4, 4).map(lambda value: value / 8), min_size
 
 @given(DIFFERENCES)
 @settings(max_examples=60)
-def test_randomisation_is_the_share_of_all_sign_flips(differences: list[float]) -> None:
+def test_randomization_is_the_share_of_all_sign_flips(differences: list[float]) -> None:
     """Against every flip, one by one."""
     sums = [
         abs(sum(map(operator.mul, signs, differences)))
         for signs in itertools.product([-1, 1], repeat=len(differences))
     ]
     expected = np.mean([total >= abs(sum(differences)) - 1e-12 for total in sums])
-    assert_allclose(randomisation_test(np.array([differences])), [expected], rtol=1e-12)
+    assert_allclose(randomization_test(np.array([differences])), [expected], rtol=1e-12)
 
 
 @given(st.lists(st.integers(-5, 5), min_size=2, max_size=7))
@@ -48,20 +48,20 @@ def test_ties_of_decimal_differences_count(tenths: list[int]) -> None:
     flips = itertools.product([-1, 1], repeat=len(tenths))
     sums = [abs(sum(map(operator.mul, signs, tenths))) for signs in flips]
     expected = np.mean([total >= abs(sum(tenths)) for total in sums])
-    found = randomisation_test(np.array([[tenth / 10 for tenth in tenths]]))
+    found = randomization_test(np.array([[tenth / 10 for tenth in tenths]]))
     assert_allclose(found, [expected], rtol=1e-12)
 
 
-def test_randomisation_of_many_queries_is_the_share_of_random_flips() -> None:
+def test_randomization_of_many_queries_is_the_share_of_random_flips() -> None:
     """Up to the noise of 9999 of them."""
     generator = np.random.default_rng(1)
     d = generator.normal(0.05, 1, (3, 200))
     means = generator.choice([-1.0, 1.0], (20_000, 200)) @ d.T / 200
     expected = (np.abs(means) >= np.abs(d.mean(axis=1))).mean(axis=0)
-    assert_allclose(randomisation_test(d), expected, atol=0.02)
+    assert_allclose(randomization_test(d), expected, atol=0.02)
 
 
-def test_randomisation_is_scipys() -> None:
+def test_randomization_is_scipys() -> None:
     """Up to the noise of 9999 random flips on both sides: five standard errors."""
     d = np.random.default_rng(3).normal([[0.0], [0.2], [0.4]], 1, (3, 60))
 
@@ -73,15 +73,15 @@ def test_randomisation_is_scipys() -> None:
         vectorized=True, axis=-1, random_state=np.random.default_rng(8),
     ).pvalue  # fmt: skip
     error = np.sqrt(2 * scipys * (1 - scipys) / RESAMPLES)
-    assert (np.abs(randomisation_test(d) - scipys) < 5 * error).all()
+    assert (np.abs(randomization_test(d) - scipys) < 5 * error).all()
 
 
-def test_randomisation_is_the_same_whenever_and_beside_whatever_it_is_done() -> None:
+def test_randomization_is_the_same_whenever_and_beside_whatever_it_is_done() -> None:
     """The seed is fixed, and all rankers get the same tosses."""
     d = np.random.default_rng(6).normal(0.05, 1, (3, 40))
-    together = randomisation_test(d)
-    assert_array_equal(randomisation_test(d), together)
-    assert_array_equal([randomisation_test(own[None])[0] for own in d], together)
+    together = randomization_test(d)
+    assert_array_equal(randomization_test(d), together)
+    assert_array_equal([randomization_test(own[None])[0] for own in d], together)
 
 
 def test_t_test_is_the_paired_t_test() -> None:
@@ -94,7 +94,7 @@ def test_t_test_is_the_paired_t_test() -> None:
     assert_array_equal(freedom, 29)
 
 
-@pytest.mark.parametrize("test", [randomisation_test, lambda differences: t_test(differences)[0]])
+@pytest.mark.parametrize("test", [randomization_test, lambda differences: t_test(differences)[0]])
 def test_one_null_hypothesis_in_twenty_is_rejected(test: Any) -> None:
     """At 0.05, of 2000 true ones: 100 ± 29, three standard deviations."""
     generator = np.random.default_rng(4)
@@ -156,10 +156,10 @@ def test_means_are_those_of_the_parts() -> None:
         differences = values - values[reference]
         assert_array_equal([found.difference_low, found.difference_high], interval(differences))
         tested = compared(values, reference)
-        p = np.array([tested.p_randomisation, tested.p_t])
+        p = np.array([tested.p_randomization, tested.p_t])
         assert np.isnan(p[:, reference]).all()
         others = np.delete(np.arange(3), reference)
-        expected = randomisation_test(differences[others]), t_test(differences[others])[0]
+        expected = randomization_test(differences[others]), t_test(differences[others])[0]
         assert_allclose(p[:, others], expected)
 
 

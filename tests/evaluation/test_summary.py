@@ -66,7 +66,7 @@ def test_both_p_values_are_corrected_for_their_number() -> None:
     for place, name in enumerate(sorted(own, key=lambda name: own[name])):
         largest = min(1.0, max(largest, (3 - place) * own[name]))
         (row,) = (row for row in rows if row.ranker == name)
-        assert_allclose(row.p_randomisation, largest, rtol=1e-9)
+        assert_allclose(row.p_randomization, largest, rtol=1e-9)
         assert row.p_correction == "Holm"
     assert len(set(own.values())) == 3
 

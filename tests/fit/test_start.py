@@ -12,9 +12,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from gbrank import GBRanker, Queries, custom_objective, make_cubic
+from gbrank import GBRanker, Queries, make_cubic
 from gbrank.data.documents import Documents
-from gbrank.extend import Facts
+from gbrank.extend import Facts, custom_objective
 from gbrank.schedules import geometric
 from plain_trees import PLAIN
 

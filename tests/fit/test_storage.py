@@ -16,16 +16,8 @@ import xgboost as xgb
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
-from gbrank import (
-    AP,
-    NDCG,
-    GBRanker,
-    LambdaRank,
-    custom_objective,
-    get_measure,
-    get_objective,
-    make_cubic,
-)
+from gbrank import AP, NDCG, GBRanker, LambdaRank, get_measure, get_objective, make_cubic
+from gbrank.extend import custom_objective
 from gbrank.objectives.objective_registry import OBJECTIVES
 from gbrank.schedules import as_schedule, constant, geometric, join
 

@@ -15,12 +15,12 @@ from gbrank import (
     Queries,
     RankNet,
     SmoothRank,
-    custom_objective,
     get_objective,
     list_objectives,
     make_cubic,
 )
 from gbrank.data.documents import Documents
+from gbrank.extend import custom_objective
 from gbrank.linear.solvers import linear_loss, regression_on_gains
 from gbrank.schedules import geometric
 from linear_fits import HELD_OUT, QID, VALID, WEIGHTS, Vector, X, Y, fit, make, squared

@@ -18,18 +18,9 @@ from sklearn.metrics import roc_auc_score
 
 import gbrank
 import reference
-from gbrank import (
-    DCG,
-    RR,
-    GBRanker,
-    cross_validate_rankers,
-    custom_measure,
-    get_measure,
-    list_measures,
-    make_cubic,
-)
+from gbrank import DCG, RR, GBRanker, cross_validate_rankers, get_measure, list_measures, make_cubic
 from gbrank.evaluation import make_scorer
-from gbrank.extend import register_measure
+from gbrank.extend import custom_measure, register_measure
 from plain_trees import PLAIN
 
 Vector = NDArray[np.float64]
@@ -266,7 +257,9 @@ def squared_error(y_true: Any, y_pred: Any, sigma: float) -> Any:
 
 def test_objectives_too() -> None:
     """Its loss decides: exchanged arguments change the gradient's sign."""
-    bound = gbrank.custom_objective(squared_error).bind([0, 2], gbrank.Queries.from_sizes([2]))
+    bound = gbrank.extend.custom_objective(squared_error).bind(
+        [0, 2], gbrank.Queries.from_sizes([2])
+    )
     assert bound.gradients([3.0, 1.0])[0].tolist() == [3.0, -1.0]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gbrank.extend import Facts, Objective, Queries, check_gradient, custom_objective
+from gbrank import Queries
+from gbrank.extend import Facts, Objective, check_gradient, custom_objective
 
 
 def squares(scores: Any, labels: Any, sigma: float) -> Any:

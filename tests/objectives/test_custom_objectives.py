@@ -15,13 +15,13 @@ from gbrank import (
     NDCG,
     GBRanker,
     Queries,
-    custom_objective,
     get_objective,
     lightgbm_fobj,
     list_objectives,
     make_cubic,
     xgboost_obj,
 )
+from gbrank.extend import custom_objective
 from plain_trees import PLAIN
 
 

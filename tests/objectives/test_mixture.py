@@ -24,13 +24,13 @@ from gbrank import (
     Mixture,
     Queries,
     RankNet,
-    custom_objective,
     get_objective,
     lightgbm_fobj,
     make_cubic,
     xgboost_obj,
 )
 from gbrank.data.documents import Documents
+from gbrank.extend import custom_objective
 from gbrank.schedules import join, linear, staircase
 
 Vector = NDArray[np.float64]

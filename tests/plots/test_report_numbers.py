@@ -31,7 +31,7 @@ def test_measures(page: Page, values: dict[str, Any]) -> None:
 
 
 def test_paired_tests(page: Page, values: dict[str, Any]) -> None:
-    """Are SciPy's t test, and all tosses of the randomisation test."""
+    """Are SciPy's t test, and all tosses of the randomization test."""
     tosses = np.array(list(product([-1, 1], repeat=16)))
     table = page.table("changes", "metric")
     for name, (ours, theirs) in values.items():
@@ -212,7 +212,7 @@ def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
         get_measure("ndcg@10").per_query(labels, scores, qid=queries)
         for scores in (ours, theirs, table[:, 0])
     )
-    needed = gbrank.how_many_queries((first - second)[~np.isnan(first)])
+    needed = gbrank.evaluation.required_queries((first - second)[~np.isnan(first)])
     assert f"Detecting 0.01 needs {needed:,} queries." in page.texts["changes"]
     lead = (first - alone)[~np.isnan(first)]
     half = 1.96 * lead.std(ddof=1) / np.sqrt(len(lead))

@@ -20,6 +20,7 @@ import numpy as np
 import xgboost as xgb
 
 import gbrank
+import gbrank.extend
 from gbrank import (
     GBRanker,
     Queries,
@@ -80,7 +81,9 @@ def columns(draw: Draw) -> None:
         if not draw.strange()
         else draw.one_of([9], [-1], ["nope"], "f0", [True], [0.0], [None], 3)
     )
-    function = gbrank.custom_measure(lambda s, y, *own: sum(x[0] for x in own), columns=names)
+    function = gbrank.extend.custom_measure(
+        lambda s, y, *own: sum(x[0] for x in own), columns=names
+    )
     value = function(draw.labels(), draw.scores(), X=draw.features(draw.n), **draw.queries())
     assert np.isfinite(value), value
 

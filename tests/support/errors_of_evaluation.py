@@ -16,8 +16,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Tuning": [
         ("ranker", "tune(X, y, qid=qid, ranker=LinearRanker())"),
         ("ranker", "tune(X, y, qid=qid, ranker=GBRanker(init='zero'))"),
-        ("target_difference", "how_many_queries([0.1, 0.2], target_difference=0)"),
-        ("differences", "how_many_queries([0.1, np.nan])"),
+        ("target_difference", "required_queries([0.1, 0.2], target_difference=0)"),
+        ("differences", "required_queries([0.1, np.nan])"),
         ("folds", "tune(X, y, qid=qid, folds=[(np.arange(50), np.arange(50, 75), [75])])"),
         ("minutes", "tune(X, y, qid=qid, minuts=1)"),
     ],

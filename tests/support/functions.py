@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gbrank import custom_objective
+from gbrank.extend import custom_objective
 
 Vector = NDArray[np.float64]
 

@@ -77,7 +77,7 @@ def run(data: bytes) -> None:
 
 
 def qrels(data: bytes) -> None:
-    """Read it as TREC judgements."""
+    """Read it as TREC judgments."""
     judged(data, read_qrels, write_qrels)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbrank import Queries
 from gbrank.extend import (
     Derivatives,
     Facts,
@@ -16,7 +17,6 @@ from gbrank.extend import (
     MeasureFunctions,
     MeasureObjective,
     Program,
-    Queries,
     Query,
     Ranking,
     SeparableDelta,

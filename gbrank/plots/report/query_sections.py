@@ -81,7 +81,7 @@ def changes(judged: ReportData) -> Blocks:
         counts = [f"{(signs == sign).sum():,}" for sign in (1, 0, -1)]
         p = [item.compared.p_t[0]]
         if not main.both:
-            p.insert(0, item.compared.p_randomisation[0])
+            p.insert(0, item.compared.p_randomization[0])
         difference = _difference_cells(item.compared.means)
         rows.append([_measure(judged, item), *difference, *map(chance, p), *counts])
     head = ["metric", "difference", "95% interval", *columns, "better", "equal", "worse"]
@@ -92,7 +92,7 @@ def changes(judged: ReportData) -> Blocks:
 
 def _verdict(judged: ReportData) -> str:
     tested = judged.main.compared
-    p = tested.p_t[0] if judged.main.both else tested.p_randomisation[0]
+    p = tested.p_t[0] if judged.main.both else tested.p_randomization[0]
     if np.isnan(p):
         return _no_value(judged)
     if p > statistics.LEVEL:
