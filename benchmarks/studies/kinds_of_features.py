@@ -3,15 +3,15 @@
 python -m benchmarks.studies.kinds_of_features
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.studies.default_parameters import RANKERS
-from benchmarks.studies.fits import MEASURE
-from benchmarks.writing import RESULTS, markdown_table
+from benchmarks.studies.fits import Case, Study, by_data
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank.evaluation import LabeledDocuments
 
 N_FEATURES, SEEDS = 12, 3
@@ -35,19 +35,18 @@ NDCG@10 of test queries, without a parameter but seed and threads; the mean of {
 features are drawn from standard normal numbers z, and are these, or what the table says of them:
 counts are ⌊e^z⌋ and ⌊e^1.7z⌋, prices e^(z + 3) with 99 cents. Relevance is a linear function of the
 numbers with a product, a square and as much noise; labels are 0 to 4. As many queries are tested on
-as are trained on.
+as are trained on. The last columns compare `GBRanker()` with the better of the others, paired by
+query; p is that of the randomization test, not corrected.
 
 ```bash
-python -m benchmarks.studies.kinds_of_features
+{command}
 ```
 
 {tables}
 """
 
 
-def queries(
-    kind: str, n_queries: int, size: int, seed: int
-) -> tuple[LabeledDocuments, LabeledDocuments]:
+def queries(kind: str, n_queries: int, size: int, seed: int) -> Case:
     """Return documents to train and to test on."""
     rng, n = np.random.default_rng(seed), 2 * n_queries * size
     qid = np.repeat(np.arange(2 * n_queries), size)
@@ -57,30 +56,41 @@ def queries(
     relevance += np.linalg.norm(weights) * rng.normal(size=n)
     y = np.digitize(relevance, np.quantile(relevance, [0.5, 0.75, 0.9, 0.97])).astype(float)
     X, known = KINDS[kind](Z, rng), qid < n_queries
-    return (
-        LabeledDocuments(X[known], y[known], qid[known]),
-        LabeledDocuments(X[~known], y[~known], qid[~known]),
+    train, test = (
+        LabeledDocuments(X[part], y[part], qid[part] + seed * 10**6) for part in (known, ~known)
     )
+    return Case(kind, f"{n_queries:,} queries of {size} documents", seed, seed, train, test)
 
 
-def lines(n_queries: int, size: int) -> Iterator[list[str]]:
-    """Yield a line for each kind of features."""
+def cases() -> Iterator[Case]:
+    """Yield each kind of features, in each size."""
+    for n, size in SIZES:
+        for kind in KINDS:
+            for seed in range(SEEDS):
+                yield queries(kind, n, size, seed)
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the rows of one size: a line for each kind of features."""
+    lines = []
     for kind in KINDS:
-        values: list[Any] = []
-        for seed in range(SEEDS):
-            train, test = queries(kind, n_queries, size, seed)
-            scores = [RANKERS[name](train, test, seed) for name in NAMES]
-            values.append([MEASURE(test.y, own, qid=test.qid) for own in scores])
-        means = np.mean(values, axis=0)
-        print(n_queries, size, kind, means.round(4), flush=True)
-        yield [kind, *(f"{mean:.4f}" for mean in means), f"{means[0] - means[1:].max():+.4f}"]
+        first, *others = (row for row in rows if row["data"] == kind)
+        better = max(others, key=lambda row: row["ndcg@10"])
+        values = [f"{row['ndcg@10']:.4f}" for row in (first, *others)]
+        lines.append([kind, *values, f"{-better['difference']:+.4f}", f"{better['p']:.4f}"])
+    return markdown_table(["features", *(f"`{name}`" for name in NAMES), "difference", "p"], lines)
+
+
+def main() -> None:
+    """Run the study, and write its numbers and its page."""
+    study = Study("kinds_of_features", __doc__)
+    rows = by_data(study.rows(cases(), {name: RANKERS[name] for name in NAMES}))
+    (RESULTS / "kinds_of_features.json").write_text(rows_to_json(rows), encoding="utf-8")
+    sizes = dict.fromkeys(row["size"] for row in rows)
+    blocks = [f"{size}:\n\n{table([r for r in rows if r['size'] == size])}" for size in sizes]
+    text = TEXT.format(seeds=SEEDS, n=N_FEATURES, command=study.command, tables="\n\n".join(blocks))
+    (RESULTS / "kinds_of_features.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    head = ["features", *(f"`{name}`" for name in NAMES), "GBRanker less the better one"]
-    tables = (
-        f"{n:,} queries of {size} documents:\n\n{markdown_table(head, lines(n, size))}"
-        for n, size in SIZES
-    )
-    text = TEXT.format(seeds=SEEDS, n=N_FEATURES, tables="\n\n".join(tables))
-    (RESULTS / "kinds_of_features.md").write_text(text, encoding="utf-8")
+    main()
