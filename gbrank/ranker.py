@@ -16,6 +16,7 @@ from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
 from gbrank.common.checks import check_choice, check_jobs, check_number, quoted, shortened
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Vector
 from gbrank.data.documents import Labels
@@ -188,7 +189,7 @@ class GBRanker(BoostedRanker):
         init_score: ArrayLike | str | None = None,
         position: ArrayLike | str | Mapping[str, ArrayLike | str] | None = None,
         categorical_feature: Sequence[int | str] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: StrPath | None = None,
         checkpoint_rounds: int = 50,
         callbacks: Sequence[Callback] | None = None,
     ) -> GBRanker:
@@ -613,7 +614,7 @@ def opened_ranker(model: Any) -> Any:
         model = pretrained_of_file(path) if path.is_file() else load_ranker(path)
         if model is None:
             demand = "must be the folder of a ranker, or a model file of LightGBM or XGBoost"
-            raise ArgumentError("model", demand, quoted(os.fspath(path)))
+            raise ArgumentError("model", demand, quoted(str(path)))
     model = as_pretrained(model)
     return of_booster(model) if isinstance(model, PretrainedRanker) else model
 
@@ -682,7 +683,7 @@ def class_of_saved(name: str) -> type[BaseRanker[Any]] | None:
     return GBRanker if name == "GBRanker" else None
 
 
-def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
+def load_ranker(path: StrPath) -> BaseRanker[Any]:
     """Load a model of any class from the folder that `save` wrote.
 
     Parameters

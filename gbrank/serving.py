@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.common.errors import ArgumentError
+from gbrank.common.files import StrPath
 from gbrank.common.values import Vector
 from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
@@ -62,7 +62,7 @@ class Predictor:
         return scores_of(self._links, X, _features)
 
 
-def load_predictor(path: str | os.PathLike[str]) -> Predictor:
+def load_predictor(path: StrPath) -> Predictor:
     """Load a saved ranker, of any class, for a serving process.
 
     Loading imports NumPy, and LightGBM or XGBoost if the model consists of its trees; no compiler,

@@ -15,8 +15,6 @@ from gbrank.data.schema import Schema, find_columns
 
 LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts
-SIGNS = "monotone_constraints"
-GROUPS = "interaction_constraints"
 
 
 @dataclass(frozen=True)
@@ -134,9 +132,11 @@ def whole_number(
 
 def by_position(params: dict[str, Any], schema: Schema) -> dict[str, Any]:
     """Give columns by position, where the user's parameters give them by name."""
-    readers = {SIGNS: _signs, GROUPS: _groups}
-    names = readers.keys() & params.keys()
-    return params | {name: readers[name](_literal(params[name]), schema) for name in names}
+    params = dict(params)
+    for name, read in READERS.items():
+        if name in params:
+            params[name] = read(_literal(params[name]), f"{name} in booster_params", schema)
+    return params
 
 
 def _literal(value: object) -> object:
@@ -147,18 +147,13 @@ def _literal(value: object) -> object:
     return value
 
 
-def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int]:
-    argument = f"{name} in booster_params"
-    return [*find_columns(columns, argument, schema.names, schema.n_features)]
-
-
-def _signs(value: object, schema: Schema) -> tuple[int, ...]:
+def _signs(value: object, argument: str, schema: Schema) -> tuple[int, ...]:
     """Check a sign for each feature."""
     signs = value
     n = schema.n_features
-    argument = f"{SIGNS} in booster_params"
-    if isinstance(signs, Mapping):
-        by_place = dict(zip(_places(signs, SIGNS, schema), signs.values(), strict=True))
+    if isinstance(value, Mapping):
+        places = find_columns(value, argument, schema.names, n)
+        by_place = dict(zip(places, value.values(), strict=True))
         signs = [by_place.get(place, 0) for place in range(n)]
     listed = signs if isinstance(signs, list | tuple) else ()
     if len(listed) != n or not all(sign in (-1, 0, 1) for sign in listed):
@@ -172,10 +167,13 @@ def _signs(value: object, schema: Schema) -> tuple[int, ...]:
     return (*map(int, listed),)  # XGBoost takes no list
 
 
-def _groups(value: object, schema: Schema) -> list[list[int]]:
+def _groups(value: object, argument: str, schema: Schema) -> list[list[int]]:
     """Check the columns of each group."""
     lists = value if isinstance(value, list | tuple) else ()
     if not lists or not all(isinstance(group, list | tuple) and group for group in lists):
         demand = "must be lists of columns, such as [[0, 1], [2]]"
-        raise ArgumentError(f"{GROUPS} in booster_params", demand, quoted(value))
-    return [_places(group, GROUPS, schema) for group in lists]
+        raise ArgumentError(argument, demand, quoted(value))
+    return [[*find_columns(group, argument, schema.names, schema.n_features)] for group in lists]
+
+
+READERS = {"monotone_constraints": _signs, "interaction_constraints": _groups}

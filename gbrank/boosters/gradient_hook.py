@@ -80,17 +80,15 @@ class GradientHook(StagedObjective):
         n_jobs: int | None = None,
         watch: Watch | None = None,
     ) -> None:
-        super().__init__(
-            objective, sigma, start=start, rounds=rounds, curvature=curvature, n_jobs=n_jobs
-        )
-        self.watch = watch
-        self._options = {
+        self._options: dict[str, Any] = {
             "sigma": sigma,
             "start": start,
             "rounds": rounds,
             "curvature": curvature,
             "n_jobs": n_jobs,
         }
+        super().__init__(objective, **self._options)
+        self.watch = watch
         self.current_plan = self.plan  # its start may have ended early
         self._sigma_of_round: dict[int, float] = {}
         self._warned = False

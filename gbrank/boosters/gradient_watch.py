@@ -60,9 +60,8 @@ class RoundGradients(NamedTuple):
         -------
         ndarray, shape (longest query,)
         """
-        index = self.queries.index
-        order = np.lexsort((-self.scores, index))
-        ranks = np.arange(len(order)) - np.repeat(self.queries.offsets[:-1], self.queries.sizes)
+        order = np.lexsort((-self.scores, self.queries.index))
+        ranks = self.queries.places
         starts = np.flatnonzero((ranks == 0) | (np.diff(self.scores[order], prepend=np.nan) != 0))
         sizes = np.diff(starts, append=len(order))
         sums = np.add.reduceat(np.abs(self.gradient[order]), starts)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.tree import Tree
@@ -157,11 +156,6 @@ def safe_names(schema: Schema) -> list[str] | None:
     unsafe = set('[]<>{}":, \n\t\r')
     unfit = any(unsafe & set(name) or not name for name in schema.names or ())
     return None if unfit else schema.names
-
-
-def stacked(parts: Sequence[Features]) -> Features:
-    """Stack rows, as a sparse matrix if the first ones are."""
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:

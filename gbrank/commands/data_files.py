@@ -13,13 +13,12 @@ from typing import Annotated, Any, TextIO, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.boosters.interface import stacked
 from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
 from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.runtime import import_optional
 from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import LetorArray, LetorMatrix
+from gbrank.data.feature_matrix import LetorArray, LetorMatrix, stacked
 from gbrank.data.frames import Unjudged, judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.letor import Letor

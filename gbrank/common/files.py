@@ -7,9 +7,11 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from gbrank.common.errors import ArgumentError
+
+StrPath: TypeAlias = str | os.PathLike[str]
 
 # Names of open files of this process: what they are redirected to is written to, not replaced.
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
@@ -19,7 +21,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 @contextmanager
-def _named_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+def _named_in_errors(path: StrPath) -> Iterator[None]:
     """Name a file in errors of the system that name none, as that of a full disk."""
     try:
         yield
@@ -30,7 +32,7 @@ def _named_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replaced(path: StrPath) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when the block ends, unless by an exception.
 
     Until then it is beside it, under another name: readers never see half of a file, and a disk
@@ -67,7 +69,7 @@ def replace_file(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def check_local(path: str | os.PathLike[str], argument: str = "path") -> None:
+def check_local(path: StrPath, argument: str = "path") -> None:
     """Check that a path is no address and has no ~, which would become local folders."""
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise ArgumentError(argument, "must be a path", f"{path!r}")
@@ -80,7 +82,7 @@ def check_local(path: str | os.PathLike[str], argument: str = "path") -> None:
         raise ValueError(f"{argument} must have no ~, got {text}: use os.path.expanduser.")
 
 
-def check_folder(path: str | os.PathLike[str], option: str) -> None:
+def check_folder(path: StrPath, option: str) -> None:
     """Check that a file could be written, before hours of work."""
     check_local(path, option)
     if not Path(path).absolute().parent.is_dir():

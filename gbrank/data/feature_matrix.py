@@ -1,6 +1,6 @@
 """Features as matrices: arrays and sparse matrices of real numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -98,6 +98,11 @@ def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
 def as_dense(X: Features) -> Features:
     """Convert a sparse matrix to an array; return anything else unchanged."""
     return X.toarray() if sp.issparse(X) else X
+
+
+def stacked(parts: Sequence[Features]) -> Features:
+    """Stack rows, as a sparse matrix if the first ones are."""
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def dense_blocks(X: Features) -> Iterator[Features]:

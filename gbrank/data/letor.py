@@ -15,8 +15,9 @@ from scipy import sparse as sp
 
 from gbrank.common.checks import check_finite, check_number, check_vector, quoted
 from gbrank.common.errors import ArgumentError
+from gbrank.common.files import StrPath
 from gbrank.data.feature_matrix import Features, check_matrix, check_no_infinity
-from gbrank.data.text_files import LARGEST_EXACT, StrPath, check_names, read_bytes, written
+from gbrank.data.text_files import LARGEST_EXACT, check_names, read_bytes, written
 
 QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 

@@ -192,6 +192,11 @@ class Queries:
         index[self.order] = np.repeat(np.arange(self.n_queries), self.sizes)
         return index
 
+    @property
+    def places(self) -> Positions:
+        """The number of each row of `order` within its query, from 0, shape (n_documents,)."""
+        return np.arange(self.n_documents) - np.repeat(self.offsets[:-1], self.sizes)
+
     def rows(self, query: int) -> NDArray[np.signedinteger]:
         """List the rows of a query, in their order.
 

@@ -35,8 +35,7 @@ def query_keys(ids: Array) -> Keys:
 def document_keys(queries: Queries) -> Keys:
     """Hash each document's query and its position there."""
     position = np.empty(queries.n_documents, dtype=np.uint64)
-    first = np.repeat(queries.offsets[:-1], queries.sizes)
-    position[queries.order] = np.arange(queries.n_documents) - first
+    position[queries.order] = queries.places
     return split_mix(query_keys(queries.ids)[queries.index], position)
 
 

@@ -9,16 +9,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import quoted
 from gbrank.common.errors import ArgumentError
-from gbrank.common.files import replaced
-
-StrPath: TypeAlias = str | os.PathLike[str]
+from gbrank.common.files import StrPath, replaced
 
 LARGEST_EXACT = 2**53  # up to this size, floats hold all integers
 STDIN = "-"

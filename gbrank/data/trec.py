@@ -17,21 +17,14 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_entries, check_finite, check_vector, quoted
 from gbrank.common.errors import ArgumentError, error_context, warn_user
+from gbrank.common.files import StrPath
 from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list, places_among
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.data.records import entries_of, is_in_memory
-from gbrank.data.text_files import (
-    LARGEST_EXACT,
-    STDIN,
-    StrPath,
-    check_names,
-    decoded,
-    read_bytes,
-    written,
-)
+from gbrank.data.text_files import LARGEST_EXACT, STDIN, check_names, decoded, read_bytes, written
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
 

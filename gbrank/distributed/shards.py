@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from gbrank.boosters.xgboost.rabit import MeetingPoint
 from gbrank.common.values import Keys, Mask, Positions
 from gbrank.data.documents import take_rows
+from gbrank.data.feature_matrix import stacked
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
@@ -126,10 +127,8 @@ def _join(parts: Sequence[Data]) -> Data:
 
 
 def _concatenate(_: str, *blocks: Any) -> Any:
-    if sp.issparse(blocks[0]):
-        return sp.vstack(blocks, format="csr")
-    if isinstance(blocks[0], np.ndarray):
-        return np.concatenate(blocks)
+    if sp.issparse(blocks[0]) or isinstance(blocks[0], np.ndarray):
+        return stacked(blocks)
     from dask.dataframe import methods
 
     return methods.concat(blocks)

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_choice, check_number, check_scores, check_unique, quoted
 from gbrank.common.errors import ArgumentError, error_context
+from gbrank.common.files import StrPath
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.text_files import StrPath
 from gbrank.data.trec import Run, with_retrieved
 from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
 from gbrank.evaluation.dataset import (
@@ -155,9 +155,13 @@ def compare_scores(
     n = np.size(cast(Any, y))
     queries = Queries.resolve(n, qid, group)
     warn_of_repeats(docid, queries)
-    sources = {
-        key: _open_scores(key, source, X, n, qid=qid, group=group) for key, source in scores.items()
-    }
+    sources: dict[str, Any] = {}
+    for key, source in scores.items():
+        with error_context(f"scores[{key!r}]: "):
+            opened = open_source(source, X, key)
+            if not isinstance(opened, Run):
+                opened = check_scores(predicted(opened, X, qid, group), n, unretrieved=True)
+            sources[key] = opened
     data: dict[str, Any] = {"y": y, "labels": labels}
     decisive = measures
     if judge_labels is None:
@@ -181,14 +185,6 @@ def compare_scores(
         baseline=baseline,
         target_difference=target_difference,
     )
-
-
-def _open_scores(name: str, source: Any, X: Any, n: int, *, qid: Any, group: Any) -> Any:
-    with error_context(f"scores[{name!r}]: "):
-        source = open_source(source, X, name)
-        if isinstance(source, Run):
-            return source
-        return check_scores(predicted(source, X, qid, group), n, unretrieved=True)
 
 
 def cross_validate_rankers(

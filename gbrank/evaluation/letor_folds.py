@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gbrank.common.errors import ArgumentError
+from gbrank.common.files import StrPath
 from gbrank.data.letor import read_letor
 from gbrank.data.splitting import Fold, rotations
 from gbrank.evaluation.dataset import Dataset
@@ -21,7 +21,7 @@ PARTS = {
 }
 
 
-def read_letor_folds(folder: str | os.PathLike[str], *, name: str | None = None) -> Dataset:
+def read_letor_folds(folder: StrPath, *, name: str | None = None) -> Dataset:
     """Read a folder of a LETOR collection with its official folds.
 
     Parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -124,7 +123,7 @@ def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
     if source != STDIN and not path.exists():
         kinds = "a model with predict, a file or folder of one, a TREC run, a column of X"
         demand = f"must be {kinds}, or one score per row"
-        raise ArgumentError("source", demand, quoted(os.fspath(path)))
+        raise ArgumentError("source", demand, quoted(str(path)))
     content = read_bytes(source)
     model = pretrained_of_file(path, content)
     if model is not None:

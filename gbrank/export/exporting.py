@@ -1,6 +1,5 @@
 """Writing a ranker in another format, and the check of the file: it gives the ranker's scores."""
 
-import os
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ import numpy as np
 from gbrank.boosters.tree import LARGEST, Leaf, Membership, Tree
 from gbrank.common.checks import check_choice, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.files import replace_file
+from gbrank.common.files import StrPath, replace_file
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.export.elasticsearch import Extractors
@@ -35,7 +34,7 @@ Predict: TypeAlias = Callable[[Matrix], Vector]  # of rows of numbers, and codes
 
 def export_model(
     model: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     format: str,
     *,
     feature_names: FeatureNames | None = None,
@@ -137,7 +136,7 @@ class Verification:
 
 def verify_export(
     model: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     format: str,
     *,
     feature_names: FeatureNames | None = None,
@@ -194,7 +193,7 @@ def verify_export(
 
 def exportable(
     ranker: BaseRanker[Any],
-    path: str | os.PathLike[str],
+    path: StrPath,
     format: Format,
     feature_names: FeatureNames | None,
     missing_as_zero: bool,

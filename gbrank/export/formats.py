@@ -77,7 +77,8 @@ class Format:
     def expressible(self, forest: Forest) -> Forest:
         """Write an equal forest in thresholds of the format, or refuse it."""
         forest = forest.changed(self._within)
-        _check_names(forest, self)
+        if self.expressions:
+            check_expressions({forest.features[split.feature] for split in forest.splits()})
         _check_categories(forest, self)
         _check_splits(forest, self)
         return forest
@@ -156,11 +157,6 @@ def format_of(name: str) -> Format:
         demand = f"of version {first} or later" if first else f"{base!r}, without a version"
         raise ArgumentError("format", f"must be {demand}", repr(name))
     return replace(format, **changes[-1])
-
-
-def _check_names(forest: Forest, format: Format) -> None:
-    if format.expressions:
-        check_expressions({forest.features[split.feature] for split in forest.splits()})
 
 
 def _check_categories(forest: Forest, format: Format) -> None:

@@ -49,7 +49,9 @@ def training_documents(
 
 def checked_documents(X: TableLike, **columns: Any) -> Documents:
     """Check documents with their queries and columns, which a data frame X may hold by name."""
-    X, columns = take_named_columns(_read_table(X), columns)
+    if feature_table(X) is None and not hasattr(X, "counted_from"):  # of a LETOR file
+        X = check_matrix(X)
+    X, columns = take_named_columns(X, columns)
     queries = take_queries(columns, n_documents(X))
     return Documents.checked(X, queries=queries, **columns)
 
@@ -61,13 +63,6 @@ def take_queries(columns: dict[str, Any], length: int) -> Queries:
     if by_row is not None:
         columns["query_weight"] = queries.one_each(np.asarray(by_row), "query_weight")
     return queries
-
-
-def _read_table(X: TableLike) -> TableLike:
-    """Convert features to a matrix, once; a data frame stays as it is."""
-    if feature_table(X) is not None or hasattr(X, "counted_from"):  # a LETOR file's matrix
-        return X
-    return check_matrix(X)
 
 
 def n_documents(X: TableLike) -> int:

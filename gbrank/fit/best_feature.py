@@ -19,13 +19,13 @@ from gbrank.measures.measure import BoundMeasure, Measure, bind_to_rows
 QUERIES = 100  # that choose the features to try
 FEATURES = 5  # that are tried
 WIDE = 10_000  # features from which none is tried
-WIDTH = 1.96  # standard errors on feature side of a 95% interval
+WIDTH = 1.96  # standard errors on each side of a 95% interval
 
 
 class SingleFeature(NamedTuple):
     """A column by which the largest (`sign` 1) or the smallest (-1) values rank first.
 
-    `values` are what it is worth on feature judged query.
+    `values` are what it is worth on each judged query.
     """
 
     name: str
@@ -49,7 +49,7 @@ def best_feature(
 
 
 def _agreement(rows: Documents) -> Vector:
-    """Return the sum of feature column's rank correlations (Spearman) with y in some queries."""
+    """Return the sum of each column's rank correlations (Spearman) with y in some queries."""
     total = np.zeros(rows.X.shape[1])
     if len(total) >= WIDE:
         return total

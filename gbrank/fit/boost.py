@@ -1,6 +1,5 @@
 """Fits of trees, from documents to what is made; and new values for the leaves of a fit's trees."""
 
-import os
 import warnings
 from collections.abc import Sequence
 from contextlib import closing
@@ -19,6 +18,7 @@ from gbrank.clicks import PositionReport
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.errors import ArgumentError, error_context, warn_user
+from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
@@ -32,7 +32,7 @@ from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.interrupted import as_part, is_part, kept
-from gbrank.fit.loop import Judges, judges_of, run_rounds, warn_of_copies, warn_of_equal_rows
+from gbrank.fit.loop import judges_of, run_rounds, warn_of_copies, warn_of_equal_rows
 from gbrank.fit.multiplier import check_held_out, own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
@@ -48,7 +48,7 @@ def boost(
     tables: Sequence[Documents],
     categorical_feature: Sequence[int | str] | None,
     callbacks: Sequence[Callback] | None,
-    folder: str | os.PathLike[str] | None,
+    folder: StrPath | None,
     every: int,
 ) -> FittedTrees:
     """Train a ranker on the documents of tables, the first to train on, the others to validate.
@@ -86,7 +86,7 @@ def _checkpoint(
     ranker: BoostedRanker,
     schema: Schema,
     documents: Sequence[Documents],
-    folder: str | os.PathLike[str] | None,
+    folder: StrPath | None,
     every: int,
 ) -> Checkpoint | None:
     if folder is None:
@@ -115,7 +115,10 @@ def grow(
     settings = replace(settings, n_jobs=threads, **chosen)
     history, state = (None, None) if checkpoint is None else checkpoint.read()
     history = history or History(gradients.staged.plan)
-    judges = _judges(ranker, settings.learning_rate, train, valid, schema, history)
+    rate = settings.learning_rate
+    stopping = stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate)
+    training = "train" in history.results if history.done else ranker._shows
+    judges = judges_of(ranker, train, valid, schema, stopping, training=training)
     check_held_out(multipliers, judges.deciding)
     positions = report_of_positions(train, ranker.position_regularization)
     trainer = _trainer_of(ranker, settings, schema, [train, *valid], positions, state)
@@ -147,19 +150,6 @@ def grow(
         **chosen,
         **history.published(judges.decisive),
     )
-
-
-def _judges(
-    ranker: BoostedRanker,
-    rate: float,
-    train: Documents,
-    valid: Sequence[Documents],
-    schema: Schema,
-    history: History,
-) -> Judges:
-    stopping = stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate)
-    training = "train" in history.results if history.done else ranker._shows
-    return judges_of(ranker, train, valid, schema, stopping, training=training)
 
 
 def _trainer_of(

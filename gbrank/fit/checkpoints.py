@@ -5,7 +5,6 @@ A checkpoint is one file: the checksum of the rest, one line of JSON, and the bo
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from io import BytesIO
@@ -23,7 +22,7 @@ from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import checked_fields
-from gbrank.common.files import check_local, replace_file
+from gbrank.common.files import StrPath, check_local, replace_file
 from gbrank.common.values import canonical
 from gbrank.common.version import __version__
 from gbrank.data.documents import VALIDATION, Documents
@@ -43,9 +42,7 @@ class Checkpoint:
     `hashes` are those of all that the model of the fit depends on.
     """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], every: int, hashes: Mapping[str, str]
-    ) -> None:
+    def __init__(self, folder: StrPath, every: int, hashes: Mapping[str, str]) -> None:
         check_local(folder, "checkpoint")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self._file = Path(folder) / FILE
@@ -84,21 +81,17 @@ class Checkpoint:
         description = json.loads(head)
         if description["rounds"] == 0:
             return None, None
-        self._check_same_fit(description["hashes"])
-        fields = description["history"]
-        history = History(**{**fields, "plan": Plan(*fields["plan"])})
-        content = BytesIO(body)
-        return history, {name: content.read(size) for name, size in description["sizes"].items()}
-
-    def _check_same_fit(self, stored: Mapping[str, str]) -> None:
-        changed = {name for name, _ in self._hashes.items() ^ stored.items()}
-        if changed:
+        if changed := {name for name, _ in self._hashes.items() ^ description["hashes"].items()}:
             raise ArgumentError(
                 "checkpoint",
                 f"must be of the same fit: in {self._file}, these were others: "
                 f"{', '.join(sorted(changed))}",
                 hint=" Pass what was passed then, choose another folder, or delete the file.",
             )
+        fields = description["history"]
+        history = History(**{**fields, "plan": Plan(*fields["plan"])})
+        content = BytesIO(body)
+        return history, {name: content.read(size) for name, size in description["sizes"].items()}
 
 
 def _digest(content: bytes) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.errors import ArgumentTypeError, error_context
+from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held
 from gbrank.common.values import Vector, as_json, plain
 from gbrank.data.documents import Documents, Labels, split_columns
@@ -135,8 +135,8 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         queries = Queries.resolve(len(scores), named["qid"], group)
         best_first = np.lexsort((-scores, queries.index))
         ranks = np.empty(len(scores), dtype=np.int64)
-        ranks[best_first] = np.arange(len(scores)) - np.repeat(queries.offsets[:-1], queries.sizes)
-        return ranks + 1
+        ranks[best_first] = queries.places + 1
+        return ranks
 
     def score(
         self,
@@ -194,7 +194,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         people = judges.queries_of_people(documents)
         return judges.powered_mean(*values, people).mean
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the model to a folder, as one JSON file.
 
         At any time the folder holds a whole model, the one before or this one, even if the saving
@@ -226,7 +226,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         write_saved(path, self._to_saved())
 
     @classmethod
-    def load(cls: type[T], path: str | os.PathLike[str]) -> T:
+    def load(cls: type[T], path: StrPath) -> T:
         """Read a model that `save` wrote; it predicts even if its objective is not registered.
 
         Parameters

@@ -18,7 +18,7 @@ from gbrank.data.lookup import columns_like, count_repeated_rows
 from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.fit.interrupted import FitInterrupted, is_part
-from gbrank.fit.rounds import Callback, History, Stopping, call_all
+from gbrank.fit.rounds import Callback, History, Stopping, Values, call_all
 from gbrank.measures.measure import BoundMeasure, bind_to_rows
 
 NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
@@ -34,9 +34,9 @@ class Judges:
 
     measures: Mapping[str, Sequence[BoundMeasure]]
     deciding: int = 0  # the number of the validation set that decides
-    stopping: Stopping | None = None
+    stopping: Stopping = Stopping()
 
-    def values(self, training: Steps) -> dict[str, dict[str, float]]:
+    def values(self, training: Steps) -> Values:
         """Return the measures of each set, by the current scores."""
         scores = [training.train_scores()] if "train" in self.measures else []
         if self.decisive in self.measures:
@@ -50,11 +50,6 @@ class Judges:
     def decisive(self) -> str:
         """The validation set that decides, if there is one."""
         return f"valid_{self.deciding}"
-
-    @property
-    def patience(self) -> int | None:
-        """How many rounds without a better one end the fit."""
-        return None if self.stopping is None else self.stopping.patience
 
 
 class Training(Steps, Protocol):
@@ -80,10 +75,10 @@ def run_rounds(
     """
 
     def finished() -> bool:
-        over = history.ended or history.done >= history.plan.end
-        return over or history.plan.out_of_patience(
-            history.done, history.best_round, judges.patience
-        )
+        plan = history.plan
+        patience = judges.stopping.patience
+        over = history.ended or history.done >= plan.end
+        return over or plan.out_of_patience(history.done, history.best_round, patience)
 
     bar = Bar(total=history.plan.end, initial=history.done, disable=not progress, unit="round")
     keep(True)
@@ -108,7 +103,7 @@ def run_rounds(
         bar.close()
 
 
-def _shown(sigma: float, values: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+def _shown(sigma: float, values: Values) -> dict[str, str]:
     """Return what the bar shows: sigma, and the first measure of each set."""
     shown = {"sigma": f"{sigma:.3g}"}
     for name, measures in values.items():
@@ -122,7 +117,7 @@ def judges_of(
     train: Documents,
     valid: Sequence[Documents],
     schema: Schema,
-    stopping: Stopping | None,
+    stopping: Stopping,
     *,
     training: bool,
 ) -> Judges:
@@ -146,13 +141,13 @@ def judges_of(
             for bound in measures[name]:  # undefined metrics fail before training
                 bound.mean(np.arange(len(part.y), dtype=np.float64))
     held_out = [number for number, part in enumerate(valid) if not same_data(train, part)]
-    if not held_out and stopping is not None:
+    if not held_out and stopping.patience is not None:
         if valid:
             warn_user(
                 "eval_set contains only the training data, so early stopping is disabled; all "
                 "rounds are kept. Pass other queries for early stopping."
             )
-        stopping = None
+        stopping = Stopping()
     return Judges(measures, next(iter(held_out), 0), stopping)
 
 

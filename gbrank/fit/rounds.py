@@ -24,6 +24,7 @@ SHARE_OF_ROUNDS = 0.25
 SUM_OF_RATES = 3.0
 SHORT = 2.0  # a patience over which rates sum to less
 
+Values: TypeAlias = Mapping[str, Mapping[str, float]]  # by set and measure
 Results: TypeAlias = dict[str, dict[str, list[float]]]  # values by set and measure, one a round
 
 HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
@@ -105,7 +106,7 @@ def call_all(callbacks: Sequence[Callback], round: Round) -> bool:
 class Stopping:
     """When a fit ends early: if the mean of the last `window` values has not risen for a while."""
 
-    patience: int  # how many rounds that while has
+    patience: int | None = None  # how many rounds that while has; None: no fit ends early
     window: int = 1
 
     def mean(self, curve: Sequence[float], round: int) -> float:
@@ -124,13 +125,13 @@ def check_patience(patience: object, name: str) -> Any:
     return check_number(patience, name, 1, integer=True, optional=True)
 
 
-def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping | None:
+def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping:
     """Return when a fit stops early; warn of a few rounds at a low rate, which say little.
 
     "auto" has means over w = min(rounds / 4, 3 / rate) rounds.
     """
     if patience is None:
-        return None
+        return Stopping()
     if isinstance(patience, str):
         window = max(1, round(min(SHARE_OF_ROUNDS * rounds, SUM_OF_RATES / rate)))
         return Stopping(patience=(window + 1) // 2, window=window)
@@ -159,22 +160,15 @@ class History:
         return len(self.sigmas)
 
     @interrupts_held()
-    def add(
-        self,
-        sigma: float,
-        values: Mapping[str, Mapping[str, float]],
-        decisive: str,
-        stopping: Stopping | None,
-    ) -> None:
+    def add(self, sigma: float, values: Values, decisive: str, stopping: Stopping) -> None:
         """Add a round that was trained; the decisive set says which round to keep."""
         self.sigmas.append(sigma)
         for name, measures in values.items():
             for measure, value in measures.items():
                 self.results.setdefault(name, {}).setdefault(measure, []).append(value)
-        if stopping is None or self._improved(decisive, stopping):
+        if stopping.patience is None or self._improved(decisive, stopping):
             self.best_round = self.done
-        patience = None if stopping is None else stopping.patience
-        self.plan = self.plan.without_patience(self.done, self.best_round, patience)
+        self.plan = self.plan.without_patience(self.done, self.best_round, stopping.patience)
 
     def _improved(self, decisive: str, stopping: Stopping) -> bool:
         """Return whether the last round is better than the best one before it."""

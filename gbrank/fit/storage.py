@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gbrank.boosters import BOOSTERS, Model
 from gbrank.common.checks import check_choice
-from gbrank.common.files import check_local, replace_file
+from gbrank.common.files import StrPath, check_local, replace_file
 from gbrank.common.version import __version__
 
 T = TypeVar("T")
@@ -37,7 +36,7 @@ def chain_of(saved: Saved | None) -> Iterator[Saved]:
         saved = saved.get("init")
 
 
-def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
+def write_saved(folder: StrPath, saved: Saved) -> None:
     """Write a ranker into a folder, in place of the one that it holds."""
     check_local(folder)
     content = json.dumps({"format": FORMAT, "gbrank": __version__, **saved}, allow_nan=False)
@@ -47,7 +46,7 @@ def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     replace_file(Path(folder) / FILE, text.encode())
 
 
-def read_saved(folder: str | os.PathLike[str]) -> Saved:
+def read_saved(folder: StrPath) -> Saved:
     """Read what `write_saved` wrote."""
     path = Path(folder) / FILE
     if Path(folder).is_file():
@@ -66,7 +65,7 @@ def read_saved(folder: str | os.PathLike[str]) -> Saved:
     return saved
 
 
-def restored(make: Callable[[Saved], T], folder: str | os.PathLike[str], saved: Saved) -> T:
+def restored(make: Callable[[Saved], T], folder: StrPath, saved: Saved) -> T:
     """Return what is made of a folder's content, or say that another gbrank wrote it."""
     try:
         return make(saved)

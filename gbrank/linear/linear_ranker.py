@@ -277,8 +277,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         # "sgd" with validation data keeps the best step anyway.
         patience = self.early_stopping_rounds or (n_steps if self.solver == "sgd" else None)
-        stopping = None if patience is None else Stopping(patience)
-        judges = judges_of(self, rows, judged, schema, stopping, training=True)
+        judges = judges_of(self, rows, judged, schema, Stopping(patience), training=True)
         start = self._start(objective, rows)
         center = _weights(self.center, "center", "init", start.copy, len(start))
         move = solvers.SOLVERS[self.solver](objective, rows, center, n_steps, params)

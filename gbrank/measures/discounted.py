@@ -337,8 +337,7 @@ class RPrecision(RelevanceMeasure, DiscountedMeasure):
         """Return relevance, 1/R, and 1 up to rank R."""
         relevant = self.gains(labels)
         count = reduce_queries(np.add, relevant, queries)
-        ranks = np.arange(len(labels)) - np.repeat(queries.offsets[:-1], queries.sizes)
-        discounts = (ranks < np.repeat(count, queries.sizes)).astype(np.float64)
+        discounts = (queries.places < np.repeat(count, queries.sizes)).astype(np.float64)
         return Terms(relevant, count > 0, scale=inverse(count), discounts=discounts)
 
 

@@ -258,7 +258,7 @@ class Spearman(Measure):
         """Prepare centered ranks of labels, whose discounts fall linearly, and their scale."""
         sizes = queries.sizes.astype(np.float64)
         order = np.lexsort((labels, queries.index))
-        rank = np.arange(len(labels)) - np.repeat(queries.offsets[:-1], queries.sizes)
+        rank = queries.places
         changed = np.diff(labels[order], prepend=-1.0) != 0
         block = np.cumsum(changed | (rank == 0)) - 1
         means = np.bincount(block, rank) / np.bincount(block)

@@ -43,7 +43,7 @@ class Replay:
         ([0.1, 0.3, 0.3, 0.3, 0.3, 0.3], Stopping(3), 2, 5),
         ([0.5, 0.5, 0.5, 0.6, 0.1, 0.1], Stopping(2), 1, 3),
         ([0.1, 0.2, 0.2, 0.3, 0.3, 0.2], Stopping(2), 4, 6),
-        ([0.3, 0.2, 0.1, 0.4, 0.4, 0.3], None, 6, 6),  # without early stopping, the last one
+        ([0.3, 0.2, 0.1, 0.4, 0.4, 0.3], Stopping(), 6, 6),  # without early stopping, the last one
         # Means of two: 9, 5, 1, 1.5, 2.5, 3.5
         ([9.0, 1.0, 1.0, 2.0, 3.0, 4.0], Stopping(2, window=2), 1, 3),
         # Means of two: 1, 3, 4, 3, 3, 4, 4.5; of single rounds, the second is the best.
@@ -56,9 +56,7 @@ class Replay:
         ([0.0, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1], Stopping(2, window=3), 4, 6),
     ],
 )
-def test_the_best_round(
-    values: list[float], stopping: Stopping | None, best: int, done: int
-) -> None:
+def test_the_best_round(values: list[float], stopping: Stopping, best: int, done: int) -> None:
     steps: Any = Replay(values)
     judges, history = Judges({"valid_0": [steps]}, stopping=stopping), History(Plan(0, len(values)))
     run_rounds(steps, judges, history)

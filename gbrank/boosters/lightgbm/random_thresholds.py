@@ -14,9 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters.booster_params import whole_number
-from gbrank.boosters.interface import stacked
 from gbrank.common.values import Mask, Positions, Vector
-from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.feature_matrix import Features, as_dense, stacked
 from gbrank.data.schema import Schema
 
 # Features; bins from elsewhere undo LightGBM's bundles, without which wide data are slow.

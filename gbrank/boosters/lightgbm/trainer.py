@@ -20,7 +20,6 @@ from gbrank.boosters.interface import (
     bin_sample,
     safe_names,
     single_precision,
-    stacked,
 )
 from gbrank.boosters.lightgbm import LIGHTGBM
 from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
@@ -32,7 +31,7 @@ from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.runtime import interrupts_held
 from gbrank.common.values import Single, Vector
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features
+from gbrank.data.feature_matrix import Features, stacked
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
 

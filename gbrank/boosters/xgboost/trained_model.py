@@ -35,9 +35,17 @@ class XGBoostModel:
 
     @classmethod
     def read_file(cls, content: bytes) -> "XGBoostModel":
-        """Read a model file that may have been cut or edited, or refuse it."""
+        """Read a model file that may have been cut or edited.
+
+        Refuse one whose trees lack the nodes or features that their splits name.
+        """
         model = cls.load(content)
-        model.check_links()
+        for tree in trees_and_weights(json.loads(model.dump()))[0]:
+            children = np.array([tree["left_children"], tree["right_children"]])
+            (splits,) = np.nonzero(children[0] != -1)
+            n_nodes = children.shape[1]
+            features = np.array(tree["split_indices"])[splits]
+            check_nodes(splits, children[:, splits], n_nodes, features, model.n_features)
         return model
 
     @classmethod
@@ -137,15 +145,6 @@ class XGBoostModel:
         """The names of these columns."""
         names = self.native.feature_names
         return None if names is None else list(names)
-
-    def check_links(self) -> None:
-        """Refuse trees without the nodes or features that their splits name."""
-        for tree in trees_and_weights(json.loads(self.dump()))[0]:
-            children = np.array([tree["left_children"], tree["right_children"]])
-            (splits,) = np.nonzero(children[0] != -1)
-            n_nodes = children.shape[1]
-            features = np.array(tree["split_indices"])[splits]
-            check_nodes(splits, children[:, splits], n_nodes, features, self.n_features)
 
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score; a base score is a tree of one leaf."""

@@ -17,10 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gbrank.common.checks import shortened
+from gbrank.common.files import StrPath
 from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table, cell_text
 from gbrank.common.version import __version__
-from gbrank.data.text_files import StrPath, written
+from gbrank.data.text_files import written
 from gbrank.plots.style import BLUE, GREY, ORANGE
 
 HERE = files("gbrank.plots.report")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import quoted
 from gbrank.common.errors import error_context
-from gbrank.common.files import check_folder
+from gbrank.common.files import StrPath, check_folder
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
@@ -52,7 +51,7 @@ def report(
     X: Any,
     y: ArrayLike,
     *,
-    html: str | os.PathLike[str],
+    html: StrPath,
     qid: Ids | None = None,
     group: ArrayLike | None = None,
     against: Any = None,
@@ -158,17 +157,15 @@ def report(
         rankers=rankers,
         scores=list(scores.values()),
         measured=[Measured.of(measure, lists, in_order) for measure in chosen],
-        by={column: _by_query(X, column, queries) for column in columns},
+        by={
+            column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
+            for column in columns
+        },
         documents=range(len(rows.y)) if documents is None else documents.tolist(),
         docid=docid,
     )
     title = " against ".join(judged.names)
     return page.write_page(html, "Ranking report", title, [*_sections(judged)], _facts(judged))
-
-
-def _by_query(X: Any, column: str, queries: Queries) -> list[Any]:
-    values = queries.one_each(column_of(X, column, "by"), f"by: column {column!r}")
-    return list(values.tolist())
 
 
 def _check_names(names: object) -> tuple[str, str]:
