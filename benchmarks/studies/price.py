@@ -9,7 +9,13 @@ from typing import Any
 import matplotlib.pyplot as plt
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.studies.default_parameters import RANKERS, by_seconds, gbrank_scores, tested
+from benchmarks.studies.default_parameters import (
+    DEFAULT,
+    RANKERS,
+    by_seconds,
+    gbrank_scores,
+    tested,
+)
 from benchmarks.studies.fits import Study
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker
@@ -17,7 +23,6 @@ from gbrank.evaluation import read_letor_folds
 from gbrank.plots.style import BLUE, ORANGE
 
 ROUNDS = (50, 100, 150, 200, 300, 500, 1000)
-DEFAULT = "GBRanker()"
 PEER = "LGBMRanker()"
 TEXT = """\
 # More rounds buy 0.004 NDCG@10 for three times the seconds
