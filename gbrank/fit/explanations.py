@@ -72,10 +72,10 @@ class Explanation(Tabular):
         return self.scores[0] - self.scores[1]
 
     def __str__(self) -> str:
-        """Return both scores and their gap."""
+        """Return both scores and their difference."""
         first, second = self.scores
         mean = f" ({self.names[1]})" if self.second is None else ""
-        return f"{first:.4g} − {second:.4g}{mean} = {self.gap:+.4g}"
+        return f"{first:.4g} against {second:.4g}{mean}, difference {self.gap:+.4g}"
 
     def in_words(self) -> str:
         """Return the features that speak for either document most, or for and against one, as text.
