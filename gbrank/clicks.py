@@ -207,7 +207,7 @@ def position_report(
     counts = check_weights(weights, "weights", n, "row")
     counts = np.ones(n) if counts is None else counts
     if not counts.any():
-        raise ArgumentError("weights", "must have a positive entry", "only zeros")
+        raise ArgumentError("weights", "must have at least one positive entry", "only zeros")
     # Sums do not depend on the order of rows.
     order = np.lexsort((values, counts, slots.index, document))
     cells = (document[order], slots.index[order])

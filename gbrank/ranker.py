@@ -663,7 +663,7 @@ def opened_init(init: object) -> Any:
     init = as_pretrained(init)
     if isinstance(init, GBRanker | PretrainedRanker) and init.__sklearn_is_fitted__():
         return init
-    hint = " Clones, as cross-validation makes them, are not fitted: pass a folder or a booster."
+    hint = " Cross-validation clones init, and clones are not fitted: pass a folder or a booster."
     got = f"{quoted(init)}, which is not fitted" if isinstance(init, GBRanker) else quoted(init)
     raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
 
@@ -718,6 +718,6 @@ def load_ranker(path: StrPath) -> BaseRanker[Any]:
     if cls is None:
         raise ValueError(
             f"{path} must hold one of GBRanker, LinearRanker, PretrainedRanker, SLAMPerceptron, "
-            f"got a {name}: load it by {name}.load."
+            f"got a {name}: use {name}.load."
         )
     return restored(cls._from_saved, path, saved)

@@ -223,7 +223,7 @@ class join(Schedule):
         for boundary in boundaries:
             check_number(boundary, "boundaries", 1, integer=True)
         if len(schedules) != len(boundaries) + 1 or any(a >= b for a, b in pairwise(boundaries)):
-            demand = f"must be {len(schedules) - 1} rounds, one fewer than schedules, and rise"
+            demand = f"must be {len(schedules) - 1} increasing rounds, one fewer than schedules"
             raise ArgumentError("boundaries", demand, quoted(boundaries))
         parts = tuple(map(as_schedule, schedules))
         units = {unit_of(part) for part in parts}

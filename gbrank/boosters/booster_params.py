@@ -54,7 +54,7 @@ class Options:
         checked: dict[str, Any] = {}
         for name, value in user.items():
             if not isinstance(name, str) or not _is_held(value):
-                demand = "must map names to finite values, and to integers of 32 bits at most"
+                demand = "must map names to finite values, with integers of at most 32 bits"
                 raise ArgumentError("booster_params", demand, f"{name!r}: {quoted(value)}")
             checked[mains.get(name, name)] = TRUTH.get(str(value).lower(), value)
         if len(checked) < len(user):
@@ -92,12 +92,12 @@ class Options:
         if settings.early_stopping and any(option.endswith("=dart") for option in options):
             raise ValueError(
                 "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
-                "earlier trees, so that no earlier model can be cut out."
+                "earlier trees, so an earlier model cannot be recovered."
             )
         if settings.resumable and options:
             raise ValueError(
-                f"checkpoint must be None with {' and '.join(options)}, with which the booster has "
-                "a state between rounds that no checkpoint keeps."
+                f"checkpoint must be None with {' and '.join(options)}: the booster's state "
+                "between rounds cannot be saved."
             )
         return options
 

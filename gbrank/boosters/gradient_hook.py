@@ -147,8 +147,8 @@ class GradientHook(StagedObjective):
         self._warned = True
         first, main = self.stages
         warn_user(
-            f"early stopping may leave a model of {first.title} alone: {main.title} trains "
-            f"{first.title} for {begin} rounds. Use the hook's: "
+            f"early stopping may end training before {main.title} begins: the first {begin} rounds "
+            f"train {first.title}. Use the hook's early stopping instead: "
             f"callbacks=[hook.early_stopping({patience})]."
         )
 

@@ -128,7 +128,7 @@ class StagedObjective:
         if len(self.stages) > 1 and best <= plan.begin:
             first, main = self.stages
             warn_user(
-                f"the model keeps {best} of {done} rounds, all of them of {first.title}: "
+                f"the model keeps {best} of {done} rounds, which all trained {first.title}: "
                 f"{main.title} begins in round {plan.begin + 1}."
             )
 
@@ -138,7 +138,7 @@ class StagedObjective:
         if more or stage.objective.facts.annealed or stage.sigma(1) != stage.sigma(0):
             raise ValueError(
                 "the round is not known outside the booster's training, and sigma or the objective "
-                "depends on it: use the hook's method at_round."
+                "depends on it: call the hook's method at_round instead."
             )
 
     def _scale(
@@ -193,6 +193,6 @@ def _check_differ(scores: Vector, queries: Queries) -> None:
     """Refuse scores that are equal in every query, where the objective has no gradient."""
     if not all_any(labels_differ(scores, queries).any()):
         raise ValueError(
-            "initial scores must differ within queries, as the gradient is zero where all scores "
-            "of a query are equal; they do not. Set init='regression', or pass other scores."
+            "the initial scores are equal within every query, where the gradient is zero. "
+            "Set init='regression', or pass initial scores that differ."
         )

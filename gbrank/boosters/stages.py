@@ -72,8 +72,8 @@ def stages_of(
         return [make_stage(objective, schedule, 0, rounds)]
     if rounds is None:
         raise ValueError(
-            f"rounds must be given with {objective}, which begins with {first} for half of "
-            "them. start=False is for boosting from the scores of a model."
+            f"rounds is required for {objective}, whose first half of the rounds trains {first}. "
+            "To boost from the scores of a model, set start=False instead."
         )
     begin = rounds // 2
     main = make_stage(objective, schedule, begin, rounds - begin)

@@ -276,7 +276,7 @@ def read_table(
 def _check_header(names: list[Any]) -> None:
     for name in names:
         if not name or names.count(name) > 1:
-            hint = "" if name else " An index that was written to a file has none."
+            hint = "" if name else " A saved index is read back as a column without a name."
             raise ValueError(f"expected a different name for each column, got {name!r}.{hint}")
 
 

@@ -204,8 +204,8 @@ def evaluate(
         _print_lines(results, data.queries.n_queries)
     if repeats:
         warn_user(
-            f"{of_all(repeats, data.queries)} have the features and label of another one of their "
-            "query: a duplicate document counts twice."
+            f"{of_all(repeats, data.queries)} have the same features and label as another document "
+            "of their query. Duplicate documents count twice."
         )
 
 
@@ -269,6 +269,6 @@ def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
     if any(left_out.values()):
         counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
         warn_user(
-            f"of {n_queries} queries, those without a relevant document are left out of the mean: "
+            f"queries without a relevant document are left out of the mean, of {n_queries}: "
             f"{counts}"
         )

@@ -111,7 +111,7 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
         return None
     values = check_vector(weights, name)
     if len(values) != length:
-        hint = " Weights of queries are query_weight." if per == "document" else ""
+        hint = " Pass weights of queries as query_weight." if per == "document" else ""
         demand = f"must have one entry per {per}, so {length} entries"
         raise ArgumentError(name, demand, f"{len(values)}", hint)
     check_finite(values, name)

@@ -196,11 +196,11 @@ def _checked_label(values: ArrayLike, argument: str, length: int) -> Vector:
     wrong = (checked < 0) | np.isinf(checked)
     check_entries(wrong, checked, argument, "must be at least 0, or -1")
     if not all_any((~np.isnan(checked)).any()):
-        raise ValueError(f"{argument} must have a document that is judged, got none.")
+        raise ValueError(f"{argument} must have at least one judged document, got none.")
     if unjudged.any():
         warn_user(
-            f"{argument}: {unjudged.sum()} documents of {UNJUDGED} are left out as unjudged. If "
-            "that is meant, NaN says it without this warning; no value can be below 0."
+            f"{argument}: {unjudged.sum()} documents with {UNJUDGED} are treated as unjudged. To "
+            "avoid this warning, use NaN."
         )
     return checked
 

@@ -28,7 +28,7 @@ from gbrank.data.ids import as_ids, is_missing
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 DEMAND = "X must hold the types of fit, numbers"
 VECTORS = (list, tuple, np.ndarray)
-VECTOR_HINT = "Make a column of each of their numbers, or of a similarity computed from them."
+VECTOR_HINT = "Split it into numeric columns, or compute a similarity."
 
 
 def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
@@ -142,7 +142,7 @@ def feature_table(X: Any) -> FeatureTable | None:
         same = " and ".join(repr(name) for name in features if str(name) == twice)
         raise ArgumentError("X", "must not have duplicate column names", same)
     if "" in table.names:
-        hint = " An index that was written to a file comes back so: drop it, or name it."
+        hint = " A saved index is read back as a column without a name: drop it, or name it."
         raise ArgumentError("X", "must have a name for each column", "''", hint)
     return table
 

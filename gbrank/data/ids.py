@@ -109,7 +109,7 @@ def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
                 [codes.setdefault(_identity(value, name), len(codes)) for value in values]
             )
         except TypeError as error:  # of lists and mappings
-            demand = "must hold values that can be hashed, such as numbers, text or tuples"
+            demand = "must hold hashable values, such as numbers, text or tuples"
             raise ArgumentTypeError(name, demand, str(error)) from None
         return inverse, values[np.unique(inverse, return_index=True)[1]]
     starts = np.concatenate([[True], values[1:] != values[:-1]])

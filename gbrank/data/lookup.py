@@ -61,7 +61,7 @@ def find_rows(
     if len({*queries.index[chosen].tolist()}) > 1:
         ids = as_list(queries.ids)
         both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
-        raise ArgumentError(" and ".join(requested), "must be of one query", both)
+        raise ArgumentError(" and ".join(requested), "must be of the same query", both)
     return chosen, names
 
 
@@ -70,7 +70,7 @@ def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[
     for (argument, name), matching in zip(requested.items(), matches, strict=True):
         if len(matching) != 1:
             unit = "document of the query" if matching else "document"
-            got = f"{quoted(name)}, of {len(matching)} rows"
+            got = f"{quoted(name)}, which {len(matching)} rows have"
             raise ArgumentError(argument, f"must be the name of one {unit}", got)
     return [int(rows[index]) for (index,) in matches]
 
@@ -90,8 +90,8 @@ def warn_of_repeats(docid: Any, queries: Queries) -> None:
     """Warn of rows of a document that its query has in an earlier row, too."""
     if docid is not None and (repeats := count_repeated_names(docid, queries)):
         warn_user(
-            f"{of_all(repeats, queries)} repeat a document of their query, which counts twice: "
-            "drop the duplicates by query and docid."
+            f"{of_all(repeats, queries)} repeat a document of their query. Duplicate documents "
+            "count twice: drop duplicates by query and docid."
         )
 
 

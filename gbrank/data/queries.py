@@ -372,8 +372,8 @@ def _is_by_position(index: Any, keys: list[int]) -> bool:
         return False
     if sorted(keys) == list(positions) != keys:
         raise ValueError(
-            "query_weight must say whether its index, 0, 1, ..., holds query ids, which are these "
-            "numbers in another order: pass query_weight.to_dict() if so, or "
-            "query_weight.to_numpy() for weights in the order in which queries first appear."
+            "query_weight is ambiguous: its index 0, 1, ... has the query ids in another order. "
+            "Pass query_weight.to_dict() to match weights by query id, or query_weight.to_numpy() "
+            "for weights in the order in which queries first appear."
         )
     return True

@@ -327,7 +327,7 @@ def find_columns(
     indices = []
     for item in wanted:
         if not isinstance(item, str):
-            position = f"a position in {argument}"
+            position = f"a column number in {argument}"
             indices.append(check_number(item, position, 0, n_features - 1, integer=True))
         elif names is None:
             demand = f"must be a data frame for {argument} by name, such as {quoted(item)}"
@@ -342,7 +342,7 @@ def find_columns(
 def column_of(X: Any, name: str, argument: str) -> Array:
     """Look up a column of X by its name (see `Schema.feature_names`); None is missing."""
     if not isinstance(name, str):
-        raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
+        raise TypeError(f"{argument} must be the name of a column of X, got {quoted(name)}.")
     table = feature_table(X)
     names = Schema.learn(X).feature_names if table is None else table.names
     if name not in names:

@@ -229,7 +229,7 @@ class Run(NamedTuple):
     def names(self, docid: Any, queries: Queries) -> list[Any]:
         """List the names of the documents in all rows."""
         if docid is None:
-            demand = f"must name the document of each row, to find it in the run {self.path}"
+            demand = f"must name the document of each row, to match it with the run {self.path}"
             raise ArgumentError("docid", demand, "None")
         return document_names(docid, queries)
 
@@ -297,7 +297,7 @@ class Run(NamedTuple):
             warn_user(f"{self.path}: {text} {quoted(unjudged[0])}.")
         if lacking:
             text = f"nothing was retrieved for {len(lacking)} of {len(ids)} judged queries, such as"
-            warn_user(f"{self.path}: {text} {example}: its documents count as never retrieved.")
+            warn_user(f"{self.path}: {text} {example}: its documents count as not retrieved.")
         return numbers
 
 
@@ -498,8 +498,8 @@ def _warn_of_ranks(path: StrPath, lines: Lines, ranks: Positions) -> None:
         warn_user(
             f"{os.fspath(path)}: ranks contradict scores in {len(contradictory)} of "
             f"{queries.n_queries} queries, such as {quoted(str(queries.ids[contradictory[0]]))}. "
-            "Scores decide, as in trec_eval: negate them if they are distances, or replace them "
-            "with minus the ranks if they have no order."
+            "Scores are used, as in trec_eval. Negate them if they are distances; replace them "
+            "with the negated ranks if they are not meaningful."
         )
 
 
@@ -529,7 +529,7 @@ def _check_documents(
     if len(pairs) < length:
         (query, name), _ = pairs.most_common(1)[0]
         raise ValueError(
-            f"documents must have different names within a query, got {name!r} twice in query "
-            f"{query}; trec_eval would take them for one."
+            f"documents must have unique names within a query, got {name!r} twice in query "
+            f"{query}; trec_eval would merge them."
         )
     return queries, names

@@ -59,8 +59,8 @@ def count_references(function: Function) -> Function:
 def _warn_of_no_cache() -> None:
     """Warn once that nothing can be stored."""
     warnings.warn(
-        "compiled code cannot be stored, since neither the package's folder nor the user's cache "
-        "can be written: every process compiles anew. Set NUMBA_CACHE_DIR to a folder that can.",
+        "numba's cache cannot be written, neither in the package's folder nor in the user's cache "
+        "folder: every process recompiles. Set NUMBA_CACHE_DIR to a writable folder.",
         stacklevel=2,
     )
 

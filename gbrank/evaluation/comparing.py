@@ -408,7 +408,7 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
 def _check_no_judge(labels: Mapping[str, Any] | None) -> None:
     """Refuse a label of the name that only a judge's have, where there is none."""
     if JUDGE in (labels or {}):
-        demand = f"must not be called {JUDGE!r} without judge_labels=, which takes a judge's labels"
+        demand = f"must not use the name {JUDGE!r}: pass a judge's labels as judge_labels="
         raise ArgumentError("labels", demand, quoted(JUDGE))
 
 

@@ -203,7 +203,7 @@ def exportable(
         demand = "must be a ranker of gbrank, a trained booster, or the path of one"
         raise ArgumentTypeError("model", demand, repr(ranker))
     if feature_names is not None and not format.named:
-        demand = f"must be None for {format.name}, which goes by the order of the columns"
+        demand = f"must be None for {format.name}, which identifies features by column order"
         raise ArgumentError("feature_names", demand)
     check_choice(missing_as_zero, "missing_as_zero", [False, True])
     forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))

@@ -129,7 +129,7 @@ def warn_if_behind(
             where = "training queries, in folds," if judged is rows else "validation queries"
             warn_user(
                 f"{feature.name!r} alone, {end} first, ranks the {where} no worse than the "
-                f"ranker: its {measure} less the ranker's is {mean:+.4f}, with a 95% interval from "
-                f"{low:+.4f} to {high:+.4f}. Keep the column until more labels, or other features, "
-                "make the ranker better."
+                f"ranker: its {measure} minus the ranker's is {mean:+.4f}, with a 95% interval "
+                f"from {low:+.4f} to {high:+.4f}. Rank by this column until more labels or other "
+                "features make the ranker better."
             )

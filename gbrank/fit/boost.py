@@ -64,7 +64,7 @@ def boost(
     documents = [with_features(ranker, schema, part, i) for i, part in enumerate(tables)]
     baseline_column(ranker, schema)  # which must be there
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
-        demand = "must be given where init_score is: trees alone would score validation documents"
+        demand = "is required with init_score: trees alone would score the validation documents"
         raise ArgumentError("eval_init_score", demand)
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
     warn_of_equal_rows(documents[0])
@@ -186,7 +186,7 @@ def _scores_in_folds(
     """Return the scores of each third of the queries by a ranker of the other two."""
     fold = query_noise(query_keys(train.queries.ids), settings.seed, 0).argsort().argsort() % FOLDS
     if len(fold) < FOLDS:
-        demand = f"needs validation data, or {FOLDS} training queries, which take their place"
+        demand = f"needs validation data, or at least {FOLDS} training queries"
         raise ArgumentError("baseline", demand, f"{len(fold)}")
     scores = np.empty(len(train.y))
     threads = usable_threads(ranker.n_jobs)
@@ -310,8 +310,8 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     obstacles = [*options_in_use(booster.options.of_leaves, params), *map(repr, multipliers)]
     if obstacles or table.position is not None:
         raise ValueError(
-            "refit takes steps along the gradient of the objective in the leaves, which it cannot "
-            f"with {', '.join(obstacles) or 'positions'}: train the ranker anew."
+            f"refit does not support {', '.join(obstacles) or 'positions'}: leaves could not "
+            "follow the gradient of the objective. Train a new ranker."
         )
     rate = chosen_trees(continued, train.queries)["learning_rate"]
     start = train.init_score

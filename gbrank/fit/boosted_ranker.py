@@ -93,7 +93,8 @@ def tree_settings(
     random_thresholds = BOOSTERS[ranker.booster].random_thresholds
     if ranker.extra_trees and not random_thresholds:
         raise ArgumentError(
-            "extra_trees", f"must be False or None with booster={ranker.booster!r}, which has none"
+            "extra_trees",
+            f"must be False or None with booster={ranker.booster!r}, which lacks random thresholds",
         )
     names = ("num_leaves", "max_depth", "min_child_samples", "reg_lambda")
     return TreeSettings(

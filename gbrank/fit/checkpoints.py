@@ -84,9 +84,8 @@ class Checkpoint:
         if changed := {name for name, _ in self._hashes.items() ^ description["hashes"].items()}:
             raise ArgumentError(
                 "checkpoint",
-                f"must be of the same fit: in {self._file}, these were others: "
-                f"{', '.join(sorted(changed))}",
-                hint=" Pass what was passed then, choose another folder, or delete the file.",
+                f"must be of the same fit: {self._file} differs in {', '.join(sorted(changed))}",
+                hint=" Pass the same values, choose another folder, or delete the file.",
             )
         fields = description["history"]
         history = History(**{**fields, "plan": Plan(*fields["plan"])})

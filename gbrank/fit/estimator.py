@@ -248,8 +248,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         name = saved["estimator"]
         if name != cls.__name__:
             raise ValueError(
-                f"{Path(path) / FILE} must hold a {cls.__name__}, got a {name}: load it by "
-                f"{name}.load."
+                f"{Path(path) / FILE} must hold a {cls.__name__}, got a {name}: use {name}.load."
             )
         return restored(cls._from_saved, path, saved)
 

@@ -187,7 +187,7 @@ def _shares(ranker: BoostedRanker, features: Features) -> Matrix:
     fitted = ranker._fitted
     init = fitted.init
     if not isinstance(init, BoostedRanker | None):
-        raise ArgumentError("init", "must be a GBRanker for scores to be explained", repr(init))
+        raise ArgumentError("init", "must be a GBRanker, to explain scores", repr(init))
     threads = usable_threads(check_jobs(ranker.n_jobs))
     with interrupts_held():
         shares = fitted.model.contributions(features, threads)

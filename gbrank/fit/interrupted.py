@@ -35,5 +35,5 @@ def kept(finish: Callable[..., T], *arguments: Any) -> T:
     except KeyboardInterrupt:
         if is_part():
             raise
-        warn_user("Fit interrupted after its rounds: the model keeps them.", FitInterrupted)
+        warn_user("Fit interrupted after its last round: the model is complete.", FitInterrupted)
         return finish(*arguments)

@@ -78,7 +78,7 @@ def _check_no_data_set(X: object) -> None:
     if library is not None and type(X).__name__ in DATA_SETS:
         hint = (
             " Pass its features as X, its labels as y, its queries as qid= or group=. In the "
-            "library's own train(), take lightgbm_fobj or xgboost_obj."
+            "library's own train(), use lightgbm_fobj or xgboost_obj."
         )
         demand = "must be an array, a sparse matrix or a data frame"
         raise ArgumentTypeError("X", demand, f"{library}'s {type(X).__name__}", hint)

@@ -184,8 +184,8 @@ def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
         copies = [names[column] for column in columns_like(documents.X, target)]
         if copies and target.min() < target.max():
             warn_user(
-                f"feature {quoted(copies[0])} is a copy of {argument}, perhaps rescaled: new "
-                "documents will not have it, or not with this meaning. Drop it from X."
+                f"feature {quoted(copies[0])} is a copy of {argument}, perhaps rescaled. New "
+                "documents will lack it, or give it another meaning: drop it from X."
             )
 
 

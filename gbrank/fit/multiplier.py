@@ -95,14 +95,14 @@ class Multiplier:
             self.weight = self._next_weight(round)
             return None
         if self.weight is None:
-            demand = "must be the weight of a term in the objective of a GBRanker, which measures"
+            demand = "must be a weight in the objective of a GBRanker, whose fit updates it"
             raise ArgumentError(repr(self), demand)
         return self.weight
 
     def _next_weight(self, round: Round) -> float:
         if self.data not in round.curves:
             ways = "eval_set=, validation_fraction= or, for 'train', verbose=1"
-            demand = f"must be one of the sets that the fit measures: pass {ways}"
+            demand = f"must be a set that the fit evaluates: pass {ways}"
             raise ArgumentError(f"data of {self}", demand, quoted(self.data))
         curves = round.curves[self.data]
         measure = str(self.measure)

@@ -111,12 +111,12 @@ def report_of_positions(rows: Documents, regularization: str | None) -> Position
     if regularization and not report.connected and not is_part():
         sizes = np.bincount(report.group)
         warn_user(
-            "these clicks do not identify the effect of positions: of "
-            f"{len(report.positions)} positions, at most {sizes.max()} are connected by documents "
-            f"that were shown at several ({report.shared_fraction:.1%} of documents were), and "
-            "other biases shrink to 0. Show some rankings with neighbors swapped or partly at "
-            "random, or set position_regularization=None, by which the features alone separate "
-            "positions from relevance."
+            "these clicks do not identify the effect of all positions: at most "
+            f"{sizes.max()} of {len(report.positions)} positions are connected by documents that "
+            f"were shown at several ({report.shared_fraction:.1%} of documents were). The biases "
+            "of the other positions shrink to 0. Show some rankings with neighbors swapped or "
+            "partly random, or set position_regularization=None, which relies on features alone to "
+            "separate position from relevance."
         )
     return report
 

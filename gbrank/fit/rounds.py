@@ -138,7 +138,7 @@ def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stoppin
     long_enough = math.ceil(min(rounds, SHORT / rate))
     if patience < long_enough:
         warn_user(
-            f"early_stopping_rounds={patience} is short for a learning rate of {rate:.3g}: chance "
+            f"early_stopping_rounds={patience} is small for a learning rate of {rate:.3g}: noise "
             f"may end the fit too early. Use {AUTO!r}, or at least {long_enough}."
         )
     return Stopping(int(patience))

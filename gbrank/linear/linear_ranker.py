@@ -250,7 +250,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         if not fitted.by_query:
             return weighted_sum(features, fitted.coef)
         if qid is None and group is None:
-            demand = "must say which rows are of one query, as by_query is set; or pass group="
+            demand = "or group is required, since by_query is set"
             raise ArgumentError("qid", demand, "None")
         return (
             z_scores(features, Queries.resolve(features.shape[0], named["qid"], group))
@@ -318,7 +318,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         learned = partial(solvers.regression_on_gains, rows, targets, self.ridge, self.balanced)
         start = _weights(self.init, "init", "regression", learned, rows.X.shape[1])
         if objective.facts.needs_start and not start.any():
-            demand = f"must not be zero with {objective}, whose gradient is then zero"
+            demand = f"must not be zero with {objective}, whose gradient is zero there"
             raise ArgumentError("init", demand)
         return start
 

@@ -41,8 +41,8 @@ def regression_on_gains(rows: Documents, gains: Vector, ridge: float, balanced: 
         coef: Vector = model.fit(rows.X, gains, sample_weight=weights).coef_
     if caught:
         warn_user(
-            "X must have features of similar scales for a regression that is accurate: standardize "
-            f"them, or raise ridge (scikit-learn says: {quoted(str(caught[0].message))})."
+            "the regression is inaccurate, since the features of X have very different scales. "
+            f"Standardize them, or raise ridge (scikit-learn: {quoted(str(caught[0].message))})."
         )
     return coef
 

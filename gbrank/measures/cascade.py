@@ -398,6 +398,6 @@ class ERR(RankMeasure):
 
     def gains(self, labels: Vector) -> Vector:
         """Return the probability of stopping at each document."""
-        largest = f"max_grade={self.max_grade} for ERR (set it to the largest label there can be)"
+        largest = f"max_grade={self.max_grade} for ERR (set it to the largest possible label)"
         check_entries(labels > self.max_grade, labels, "labels", f"must be at most {largest}")
         return (np.exp2(labels) - 1) / 2**self.max_grade

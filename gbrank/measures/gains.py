@@ -165,8 +165,8 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
     largest = labels.max(initial=0.0)
     if gain == "exp2" and largest > LARGEST_EXPONENT:
         warn_user(
-            f"labels are up to {largest:g}, and gain='exp2' makes them worth 2^y − 1: all but the "
-            f"largest count for almost nothing. {LINEAR_REMEDY}"
+            f"labels reach {largest:g}, and gain='exp2' is 2^y − 1: all but the largest labels "
+            f"count for almost nothing. {LINEAR_REMEDY}"
         )
     return gains
 

@@ -45,7 +45,7 @@ def with_judge(
     judge = check_labels(judge_labels, "judge_labels", queries.n_documents)
     taken = {PEOPLE, JUDGE} & set(labels or ())
     if taken:
-        demand = f"must not be called {PEOPLE!r} or {JUDGE!r} beside judge_labels="
+        demand = f"must not use the names {PEOPLE!r} and {JUDGE!r} together with judge_labels="
         raise ArgumentError("labels", demand, quoted(min(taken)))
     known = ~np.isnan(people)
     counts = np.bincount(queries.index[known], minlength=queries.n_queries)
@@ -61,8 +61,8 @@ def with_judge(
         raise ArgumentError("y", demand, f"{judged}")
     if judged < SAFE:
         warn_user(
-            f"people have judged {judged} queries: with fewer than {SAFE}, intervals of 95% hold "
-            "somewhat less often than they say."
+            f"people have judged {judged} queries: with fewer than {SAFE}, 95% intervals "
+            "cover somewhat less than 95%."
         )
     check_labels(people[known], "y")
     named = {**(labels or {}), PEOPLE: people, JUDGE: judge}
@@ -72,13 +72,13 @@ def with_judge(
 def check_unweighted(*weights: object) -> None:
     """Check that there are no weights, which the estimate with a judge does not have."""
     if any(weight is not None for weight in weights):
-        raise ArgumentError("judge_labels", "must be None where weights are given")
+        raise ArgumentError("judge_labels", "must not be combined with weights")
 
 
 def check_of_y(measure: Measure) -> Measure:
     """Check that a measure is of y, which a judge has labelled, too."""
     if measure.label is not None:
-        demand = "must be of y where judge_labels is given"
+        demand = "must use the labels y if judge_labels= is passed"
         raise ArgumentError("metric", demand, quoted(str(measure)))
     return measure
 

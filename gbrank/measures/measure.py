@@ -215,8 +215,8 @@ class Measure(ABC):
         """
         if self.label is not None:
             raise ValueError(
-                f"measure {self} is of the label {self.label!r}, which is not known here: use the "
-                "measure without it, on this label's values."
+                f"measure {self} needs the label {self.label!r}, which is not known here: use the "
+                "measure without a label, and pass this label's values as y."
             )
         checked = check_labels(y, "y", queries.n_documents)
         terms = self.terms(checked, queries)
@@ -239,7 +239,7 @@ class Measure(ABC):
 
     def _values_of_runs(self, bound: BoundMeasure, scores: Vector, unretrieved: Mask) -> Vector:
         if not self.takes_unretrieved:
-            demand = f"must be finite for {self}, which knows no documents without a rank"
+            demand = f"must be finite for {self}, which is undefined for documents without a rank"
             raise ArgumentError("scores", demand, "-inf")
         queries = bound.runner.queries
         checked = check_scores(ranked_last(scores, unretrieved), queries.n_documents)
@@ -251,7 +251,7 @@ class Measure(ABC):
 
     def _why_undefined(self, largest: float) -> str:
         return (
-            f"none has what it needs, such as a relevant document (the largest label is {largest})."
+            f"none has, for example, a relevant document (the largest label is {largest})."
             " Set threshold= to the smallest relevant label, or no_relevant=0 or 1 to count such "
             "queries."
         )

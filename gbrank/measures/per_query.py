@@ -42,7 +42,7 @@ def nothing_to_learn(queries: Queries) -> ValueError:
         )
     else:
         reason = (
-            "in no query is a document worth more than another: labels are all 0, or equal within "
-            "each query, or below the measure's threshold; or weights are nearly 0."
+            "no query has documents of different value. Possible causes: labels that are all 0, "
+            "equal within each query, or below the measure's threshold; weights of nearly 0."
         )
     return ValueError(f"there is nothing to learn: {reason}")

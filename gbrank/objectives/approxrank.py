@@ -267,7 +267,7 @@ class ApproxRank(MeasureObjective):
         """Return the measure at soft ranks."""
         if not self._measure.known_at_real_ranks:
             raise ValueError(
-                f"discount must be one known by name for ApproxRank, which needs it at real ranks; "
+                "discount must be a name for ApproxRank, which evaluates it at non-integer ranks; "
                 f"got {self.measure!r}."
             )
         logistic = self.sigmoid == "logistic"

@@ -126,7 +126,7 @@ def check_gradient(
     checked = get_objective(objective)
     grades = np.unique(np.asarray(labels, dtype=np.float64))
     if grades.size < 2:
-        raise ArgumentError("labels", "must hold two labels or more", repr(labels))
+        raise ArgumentError("labels", "must hold at least two distinct labels", repr(labels))
     check_number(random_state, "random_state", 0, integer=True)
     check_number(draws, "draws", 2, integer=True, optional=True)
     drawn, scores, queries = _random_lists(grades, np.random.default_rng(random_state))

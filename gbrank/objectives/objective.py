@@ -328,8 +328,8 @@ class MeasureObjective(KernelObjective):
         object.__setattr__(self, "measure", measure)
         if measure.label is not None:
             raise ValueError(
-                f"measure must have no label, got {measure}: the label of an objective follows it "
-                f"as a whole, or use OnLabel(..., {measure.label!r})."
+                f"measure must have no label, got {measure}: label the objective, as in "
+                f"'lambda:ndcg[{measure.label}]' or OnLabel(..., {measure.label!r})."
             )
         if not self.takes(measure):
             raise ValueError(f"measure must {self.wanted}, got {measure}.")
@@ -417,13 +417,13 @@ class Mixture(Objective):
         objectives = tuple(self.objectives)
         for objective in objectives:
             if isinstance(objective, Mixture) or not isinstance(objective, Objective):
-                demand = "must hold Objectives, and no mixtures: write one sum of weighted terms"
+                demand = "must hold Objectives other than mixtures: write one sum of weighted terms"
                 raise ArgumentTypeError("objectives", demand, repr(objective))
         weights = (1.0,) * len(objectives) if self.weights is None else tuple(self.weights)
         if len(objectives) < 2 or len(weights) != len(objectives):
             raise ValueError(
-                "objectives must be at least two, and have a weight each, got "
-                f"{len(objectives)} and {len(weights)} weights."
+                "objectives must be at least two, with one weight each, got "
+                f"{len(objectives)} objectives and {len(weights)} weights."
             )
         object.__setattr__(self, "objectives", objectives)
         object.__setattr__(self, "weights", tuple(map(_checked, weights)))
@@ -498,7 +498,7 @@ def _shares(weights: Sequence[Curve], round: int, rounds: int | None) -> list[fl
     total = sum(values)
     if not 0 < total < np.inf:
         raise ValueError(
-            f"weights in round {round} must have a sum above 0 and finite, got {values}."
+            f"weights in round {round} must have a positive, finite sum, got {values}."
         )
     return [value / total for value in values]
 

@@ -85,9 +85,9 @@ class CustomObjective(Objective):
                 "must be a function of one query, (scores, labels, sigma) -> (loss, gradient, "
                 "curvature)",
                 quoted(self.function),
-                " One for LightGBM or XGBoost, of (y_true, y_pred), is passed as lambda scores, "
-                f"labels, sigma: (0.0, *{name}(labels, scores)), which is called query by query; "
-                "one of (preds, data) gets (scores, labels).",
+                " To use a function of (y_true, y_pred), pass lambda scores, labels, sigma: "
+                f"(0.0, *{name}(labels, scores)), called for each query; change one of "
+                "(preds, data) to take (scores, labels).",
             ) from None
 
     def __str__(self) -> str:

@@ -150,8 +150,8 @@ class SLAM(MeasureObjective):
         whole = getattr(self._measure, "k", None) is None
         if self.tight and not (self._measure.bounded_by == "shares" and whole):
             raise ValueError(
-                "tight must be False, except for AP without a cut, whose smallest weights are "
-                f"known; got {self.tight!r} with {self.measure}."
+                f"tight must be False, except for AP without k; got {self.tight!r} with "
+                f"{self.measure}."
             )
 
     def program(self, labels: Vector, queries: Queries) -> Program:

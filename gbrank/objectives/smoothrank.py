@@ -252,7 +252,7 @@ class SmoothRank(MeasureObjective):
 
     name = "smooth"
     needs = "by_position"
-    wanted = "say what each position is worth for SmoothRank"
+    wanted = "be a function of the gains by position for SmoothRank"
     declared = Facts(
         sigma_unit="squared score",
         sigma="geometric(0.1, 0.01, unit='spread')",  # widths of 0.3 to 0.1 spreads

@@ -319,7 +319,7 @@ def per_query(
     bound = chosen.bind(labels, Queries.resolve(len(labels), qid, group))
     both = common_queries(np.array([bound.per_query(scores), bound.per_query(other)]))
     if not both.size:
-        raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
+        raise ValueError(f"{chosen} is undefined on every query.")
     tested = compared(both)
     signs = np.sign(both[0] - both[1])
     counts = "{} better, {} equal, {} worse".format(*((signs == sign).sum() for sign in (1, 0, -1)))

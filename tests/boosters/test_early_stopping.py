@@ -97,8 +97,8 @@ def test_a_model_of_the_start_alone_is_warned_of() -> None:
     kept, begin = booster.best_iteration, fobj.current_plan.begin
     assert kept <= begin
     (message,) = said
-    assert message.startswith(f"the model keeps {kept} of {len(fobj.sigmas)} rounds, all of them")
-    assert message.endswith(f"of RankNet: approx:ndcg begins in round {begin + 1}.")
+    assert message.startswith(f"the model keeps {kept} of {len(fobj.sigmas)} rounds, which all")
+    assert message.endswith(f"trained RankNet: approx:ndcg begins in round {begin + 1}.")
     ranker = GBRanker("approx:ndcg", n_estimators=10)
     for last, n in ((4, 1), (5, 0)):
         ended = {"callbacks": [lambda round, last=last: round.number == last]}

@@ -104,7 +104,7 @@ def test_initial_scores_in_single_precision() -> None:
         assert_allclose(ranker.fit(X, Y, qid=QID, init_score=level_scores).predict(X), expected,
                         atol=1e-3)  # fmt: skip
     for scores in (1e6 + np.arange(len(Y)) / 600, np.full(len(Y), 1e6)):
-        with pytest.raises(ValueError, match=r"init_score must be nearer 0.*subtract their mean"):
+        with pytest.raises(ValueError, match=r"init_score must be closer to 0.*subtract the mean"):
             ranker.fit(X, Y, qid=QID, init_score=scores)
 
 

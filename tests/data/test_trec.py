@@ -227,7 +227,7 @@ def test_ranks_that_contradict_scores(
     path.write_text(run_of(score, 6) + run_of(lambda rank: -rank, 5).replace("q", "p"))
     read_run(path)
     messages = [str(warning.message) for warning in recwarn]
-    text = "ranks contradict scores in 6 of 11 queries, such as 'q0'. Scores decide"
+    text = "ranks contradict scores in 6 of 11 queries, such as 'q0'. Scores are used"
     assert [text in message for message in messages] == [True] * contradicts
 
 

@@ -76,7 +76,7 @@ def test_vectors(kind: str, categorical: list[str] | None) -> None:
     column = VECTORS[kind]
     make: Any = pd.DataFrame if isinstance(column, pd.Series) else pl.DataFrame
     frame = make({"embedding": column, "bm25": [1.0, 2.0]})
-    with pytest.raises(ValueError, match="Make a column of each of their numbers") as caught:
+    with pytest.raises(ValueError, match="Split it into numeric columns") as caught:
         Schema.learn(frame, categorical)
     assert "'embedding'" in str(caught.value)
     assert "categorical_feature" not in str(caught.value)

@@ -181,7 +181,7 @@ def test_documents_that_are_there_twice_are_counted() -> None:
         compare_scores({"a": X[:, 0]}, Y, QID, docid=docid)
         Dataset("x", FRAME, Y, QID, 3, docid=[None, None, 1, "1", *docid[4:]])
     docid[1:4] = "d0", "d0", "d4"
-    text = r"^3 of 96 rows \(3\.1%\) repeat a document of their query, which counts twice"
+    text = r"^3 of 96 rows \(3\.1%\) repeat a document of their query\. Duplicate documents"
     with pytest.warns(UserWarning, match=text) as caught:
         compare_scores({"a": X[:, 0], "b": X[:, 1]}, Y, QID, docid=docid)
     assert len(caught) == 1

@@ -18,7 +18,7 @@ PARAMS: dict[str, Any] = {"n_estimators": 2, "n_jobs": 1}
 def warned(recwarn: pytest.WarningsRecorder) -> list[tuple[str, str]]:
     """Return the feature and the argument of each such warning."""
     texts = [str(warning.message) for warning in recwarn]
-    pattern = r"feature '(\w+)' is a copy of (\w+), perhaps rescaled: .* Drop it from X\."
+    pattern = r"feature '(\w+)' is a copy of (\w+), perhaps rescaled\. .* drop it from X\."
     return [match.groups() for text in texts if (match := re.fullmatch(pattern, text))]
 
 

@@ -60,7 +60,7 @@ def test_the_checkpoint_of_another_fit_is_refused(name: str, tmp_path: Path) -> 
     other = OTHERS[name]
     params = {key: value for key, value in other.items() if key in make().get_params()}
     data = {key: value for key, value in other.items() if key not in params}
-    with pytest.raises(ValueError, match=re.escape(f"these were others: {name}.")):
+    with pytest.raises(ValueError, match=re.escape(f"differs in {name}.")):
         fit(make(**params), checkpoint=tmp_path, **data)
     assert (tmp_path / FILE).read_bytes() == before
 
@@ -73,7 +73,7 @@ def test_another_version_is_refused(
     interrupted(make(), tmp_path, 5)
     module = "gbrank.fit.checkpoints" if package == "gbrank" else package
     monkeypatch.setattr(f"{module}.__version__", "0.0")
-    with pytest.raises(ValueError, match=f"others: the version of {package}"):
+    with pytest.raises(ValueError, match=f"differs in the version of {package}"):
         fit(make(), checkpoint=tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_any_part_of_a_table_counts(change: str, tmp_path: Path) -> None:
         other["a"] = other["a"].cat.rename_categories({"x": "w"})
     data: dict[str, Any] = {"eval_set": None, "eval_qid": None}
     interrupted(make(), tmp_path, 4, frame, **data)
-    with pytest.raises(ValueError, match=r"these were others: X\."):
+    with pytest.raises(ValueError, match=r"differs in X\."):
         fit(make(), other, checkpoint=tmp_path, **data)
 
 
@@ -109,7 +109,7 @@ def test_rows_of_other_queries_are_other_data(tmp_path: Path) -> None:
     interrupted(make(), tmp_path, 4)
     inner = QID.copy()
     inner[[1, 13]] = inner[[13, 1]]  # the queries appear in the same order
-    with pytest.raises(ValueError, match=r"these were others: qid\."):
+    with pytest.raises(ValueError, match=r"differs in qid\."):
         fit(make(), checkpoint=tmp_path, qid=inner)
 
 
@@ -131,7 +131,7 @@ def test_sparse_data_may_not_lie_in_other_columns(booster: str, tmp_path: Path) 
     wider = sp.csr_matrix((sparse.data, sparse.indices, sparse.indptr), (len(Y), 7))
     for other in (moved, other_rows, wider):
         again = valid if other is not wider else {**valid, "eval_set": [(wider[:120], Y[:120])]}
-        with pytest.raises(ValueError, match=r"these were others: X[.,]"):
+        with pytest.raises(ValueError, match=r"differs in X[.,]"):
             fit(make(booster), other, checkpoint=tmp_path, **again)
     whole = fit(make(booster), padded, **valid)
     assert_same(fit(make(booster), padded, checkpoint=tmp_path, **valid), whole, padded)

@@ -155,7 +155,7 @@ def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
     assert both.sigmas_[-1] < both.sigmas_[10]
     assert fitted(ranker("smooth:ndcg+listmle")).init_ is None
     for objective in ("smooth:ndcg", "smooth:ndcg+smooth:ap"):
-        with pytest.raises(ValueError, match="initial scores must differ within queries"):
+        with pytest.raises(ValueError, match="initial scores are equal within every query"):
             fitted(ranker(objective, init="zero"))
     with pytest.raises(ValueError, match="every query has one document"):
         ranker().fit(X, Y, qid=range(len(Y)))

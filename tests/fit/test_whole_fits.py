@@ -216,7 +216,7 @@ def test_ctrl_c_after_the_rounds_keeps_them(
     same = make().fit(FIRST, Y, qid=QID)
     monkeypatch.setattr(owner, end, interrupted)
     ranker = make()
-    with pytest.warns(FitInterrupted, match="after its rounds: the model keeps them"):
+    with pytest.warns(FitInterrupted, match="after its last round: the model is complete"):
         ranker.fit(FIRST, Y, qid=QID)
     assert state(ranker) == state(same)
     calls.clear()

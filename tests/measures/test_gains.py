@@ -42,7 +42,7 @@ def test_amounts_are_too_large_for_exponential_gains(name: str, largest: float) 
     """Where all but the largest would count for nothing: the warning names labels and remedy."""
     labels, queries = [largest, 12.0, 0.0], Queries.from_sizes([3])
     get: Any = get_objective if name in ("lambda:ndcg", "xendcg", "regression") else get_measure
-    found = rf"labels are up to {largest:g}, and gain='exp2'.* Use smaller labels, or gain=linear"
+    found = rf"labels reach {largest:g}, and gain='exp2'.* Use smaller labels, or gain=linear"
     with pytest.warns(UserWarning, match=found):
         get(name).bind(labels, queries)
     with warnings.catch_warnings():

@@ -129,7 +129,7 @@ class lightgbm_fobj(GradientHook):
         if isinstance(second, lgb.Dataset) and second.get_position() is not None:
             raise ArgumentError(
                 "position",
-                "must not be in the Dataset, since hooks do not correct clicks by it",
+                "must not be in the Dataset, since hooks do not correct position bias",
                 hint=" GBRanker does: fit(..., position=).",
             )
         return self.of_data(*_arguments(first, second, weight, group), round)
@@ -204,8 +204,8 @@ def _check_whole_queries(data: lgb.Dataset) -> None:
             "Dataset",
             "must hold whole queries",
             f"a subset that cuts {cut} of {len(sizes)}",
-            " lgb.cv splits rows where the objective is a function: pass folds=GroupKFold(5), of "
-            "sklearn.model_selection.",
+            " lgb.cv splits rows where the objective is a function: pass "
+            "folds=sklearn.model_selection.GroupKFold(5).",
         )
 
 

@@ -84,7 +84,7 @@ class LightGBMModel:
     def predict_native(self, X: object) -> Vector:
         """Score each row, untransformed, of a table that LightGBM reads itself."""
         check_threads(usable_threads(None))
-        refused = "X must be as the pretrained booster takes it"
+        refused = "X must match the pretrained booster"
         with translated(refused), error_context(f"{refused}: "):
             by_name = hasattr(X, "columns")
             scores = self.native.predict(X, raw_score=True, validate_features=by_name)

@@ -149,9 +149,9 @@ class LightGBMTrainer:
         self._first_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
         if params["num_threads"] < settings.n_jobs:
             warn_user(
-                f"trees grow on one thread, not n_jobs={settings.n_jobs}: with "
-                f"{' and '.join(depends_on_threads(params))} in booster_params, LightGBM's trees "
-                "depend on the number of threads."
+                f"LightGBM uses one thread instead of n_jobs={settings.n_jobs}: with "
+                f"{' and '.join(depends_on_threads(params))} in booster_params, its trees depend "
+                "on the number of threads."
             )
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:

@@ -115,7 +115,7 @@ def _margin(init_score: Vector | None) -> Vector | None:
     if step > COARSEST * max(1.0, init_score.std()):
         largest = init_score[np.abs(init_score).argmax()]
         raise ValueError(
-            "init_score must be nearer 0 with XGBoost, whose single precision has numbers "
-            f"{step:.3g} apart there, got {largest}: subtract their mean."
+            "init_score must be closer to 0 with XGBoost, whose single-precision numbers are "
+            f"{step:.3g} apart at {largest}: subtract the mean."
         )
     return init_score

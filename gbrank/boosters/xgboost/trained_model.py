@@ -114,7 +114,7 @@ class XGBoostModel:
         """Score each row, untransformed, of a table that XGBoost reads itself."""
         threads = usable_threads(None)
         check_threads(threads)
-        with error_context("X must be as the pretrained booster takes it: "):
+        with error_context("X must match the pretrained booster: "):
             if X.shape[1] != self.n_features:  # XGBoost would take absent columns as missing values
                 raise ValueError(f"it has {X.shape[1]} columns, expected {self.n_features}.")
             data = xgb.DMatrix(X, enable_categorical=True, nthread=threads)
