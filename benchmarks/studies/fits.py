@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.strata import against_first
+from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split, split_frame
 from gbrank.evaluation import Dataset, LabeledDocuments
 
@@ -58,6 +59,7 @@ class Study:
         for option in (*options, "--results"):
             parser.add_argument(option, **OPTIONS[option])
         given = vars(parser.parse_args())
+        self.name = name
         self.folders: list[str] = given.get("data", [])
         self.large: str = given.get("large", "")
         self.names = [Path(folder).name for folder in self.folders]
@@ -81,6 +83,11 @@ class Study:
             {"data": data, "size": size, "ranker": name, **joined(outcomes)}
             for (data, size, name), outcomes in found.items()
         ]
+
+    def publish(self, rows: Iterable[Mapping[str, Any]], page: str, folder: Path = RESULTS) -> None:
+        """Write the numbers, and the page into a folder."""
+        (RESULTS / f"{self.name}.json").write_text(rows_to_json(rows), encoding="utf-8")
+        (folder / f"{self.name}.md").write_text(page, encoding="utf-8")
 
     def _outcome(self, case: Case, name: str, scores_of: Any) -> Outcome:
         """Return the NDCG@10 of each test query, and the CPU seconds of the fit."""
