@@ -227,10 +227,9 @@ class ApproxRank(MeasureObjective):
     beta : float
         Steepness of truncations, per rank.
     sigmoid : {"logistic", "arctan", "erf"}
-        What the soft ranks sum, f(z) in place of 1/(1 + exp(z)), z = (s_i − s_j)/σ: ½ −
-        arctan(πz/4)/π, or ½ erfc(√π z/4), whose slope at 0 is the same. These two take O(m²) at
-        any length. The paper's hyperbolic tangent is the logistic function:
-        ½ (1 − tanh(z/2)) = 1/(1 + exp(z)).
+        Function of z = (s_i − s_j)/σ that soft ranks sum: 1/(1 + exp(z)), which is also the
+        paper's hyperbolic tangent; or ½ − arctan(πz/4)/π or ½ erfc(√π z/4), of the same slope at
+        0, which take O(m²) at any length.
 
     Notes
     -----

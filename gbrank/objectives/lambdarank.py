@@ -298,9 +298,9 @@ class LambdaRank(MeasureObjective):
         Only pairs with a document among the first `truncation` ranks take part; all by
         default. It is separate from the measure's k.
     normalize : {None, "lightgbm", "xgboost"}
-        ``"lightgbm"`` and ``"xgboost"`` do what these libraries' built-in objectives do: divide
-        |ΔM| by 0.01 + |s_i − s_j|, take the ideal DCG at `truncation`, multiply the query by
-        log2(1 + S) / S, S = Σ|λ| over pairs, leave the scale alone, and (xgboost) double curvature.
+        Normalize as these libraries' built-in objectives do: divide |ΔM| by 0.01 + |s_i − s_j|,
+        use the ideal DCG at `truncation`, multiply the query by log2(1 + S) / S, S = Σ|λ| over
+        pairs, do not rescale, and (xgboost) double the curvature.
     ties : {"expected", "order"}
         ``"order"`` orders tied documents by row, to reproduce the built-ins.
 

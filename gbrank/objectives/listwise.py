@@ -211,10 +211,9 @@ class ListMLE(KernelObjective):
     """ListMLE: Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over documents above the lowest label.
 
     It is −log of the Plackett-Luce probability that documents are drawn in the order of their
-    labels. Each of the documents of equal label is drawn from all that are not better, so that the
-    their order has no effect (Breslow's treatment of ties). Documents of the lowest label are
-    only drawn from: their order does not matter. The curvature is the Hessian's diagonal, but at
-    least |gradient|/σ.
+    labels. Each document is drawn from all of equal or smaller label, so the order within a label
+    has no effect (Breslow's treatment of ties); those of the lowest label are not drawn. The
+    curvature is the Hessian's diagonal, but at least |gradient|/σ.
 
     Notes
     -----

@@ -103,17 +103,16 @@ class SLAM(MeasureObjective):
     measure : NDCG, AP or str
         The measure to be bounded. Its own `ties` and `no_relevant` have no effect.
     margin : float
-        By how much, in score units, a document should stand above all of smaller label. The loss
-        is a bound on 1 − measure if it is at least 1.
+        Desired score difference to documents of smaller label. From 1 on, the loss is a bound
+        on 1 − measure.
     smooth : bool
-        Whether to smooth with width σ, in score units; if not, σ plays no part in the subgradient,
-        which takes, of several largest s_j, those of the largest label.
+        Whether to smooth the maximum with width σ, in score units. Without it, σ has no effect,
+        and the subgradient uses, of several largest s_j, those of the largest label.
     tight : {False, True, "rows"}
-        Which weights AP has. ``"rows"`` gives the i-th of the relevant documents, in the order of
-        rows, v_i = (m − R)/(R (m − R + i)): exact where the last t of them are below all others,
-        for any t, so that no smaller weights are a bound, as equation 8 says of equation 6, which
-        our copy of the paper has lost. Like documents have unlike weights. True gives each the mean
-        of these, the smallest equal ones, exact for t = R. False gives each 1/R, also for AP at k.
+        Weights v_i for AP. False: 1/R, also for AP at k. ``"rows"``: (m − R)/(R (m − R + i)) for
+        the i-th relevant document in the order of rows, the smallest weights that are a bound
+        (equation 8), although equal documents then differ. True: their mean for each, the smallest
+        equal weights.
 
     Notes
     -----

@@ -472,10 +472,10 @@ class TieRank(MeasureObjective):
     phi : {"spline", "linear"}
         φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
-        Draw up to this many documents of each label anew in every round, and rank only these: the
-        others have neither gradient nor curvature. The paper draws 6, the default is all. Documents
-        of equal score and label are distinguished by the order of their rows. The measure is scaled
-        so that the best order keeps its value: NDCG and AP are those of the drawn documents.
+        In every round, draw up to this many documents of each label and rank only these; the others
+        have neither gradient nor curvature. The paper draws 6; the default is all. Documents of
+        equal score and label are drawn by the order of their rows. NDCG and AP are those of the
+        drawn documents.
     seed : int
         Seed of the draws.
 

@@ -54,7 +54,12 @@ def measures_page() -> str:
     """Return the catalogue of measures."""
     common = _common_parameters()
     entries = (_measure(item, common) for item in list_measures())
-    return _page("measures", "Metrics", [introduction("measures"), _table(common)], entries)
+    return _page(
+        "measures",
+        "Metrics",
+        [introduction("measures"), "\n".join(_parameter_lines(common))],
+        entries,
+    )
 
 
 def migration_page() -> str:
@@ -104,9 +109,8 @@ def _objective(item: ObjectiveFacts) -> Iterator[str]:
         names = [measure.name for measure in list_measures()]
         taken = [measure.name for measure in list_measures() if _takes(item, measure)]
         lines.append(f"- Metrics: {'all' if taken == names else _codes(taken)}.")
+    lines += _parameter_lines(row for row in _parameters(item.cls) if row[0] != "`measure`")
     yield "\n".join(lines)
-    if rows := [row for row in _parameters(item.cls) if row[0] != "`measure`"]:
-        yield _table(rows)
 
 
 def _measure(item: MeasureFacts, common: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -115,9 +119,9 @@ def _measure(item: MeasureFacts, common: Sequence[Sequence[str]]) -> Iterator[st
     of_all = [f"`{field.name}`" for field in fields(Measure)]
     names = [row[0] for row in rows if row in common and row[0] not in of_all]
     lines = _declared(item.cls.source, item.cls.labels, item.cls)
-    yield "\n".join([*lines, *([f"- Parameters: {', '.join(names)}."] if names else [])])
-    if others := [row for row in rows if row not in common]:
-        yield _table(others)
+    if names:
+        lines.append(f"- Parameters: {', '.join(names)}.")
+    yield "\n".join([*lines, *_parameter_lines(row for row in rows if row not in common)])
 
 
 def _takes(objective: ObjectiveFacts, measure: MeasureFacts) -> bool:
@@ -162,8 +166,10 @@ def _common_parameters() -> list[list[str]]:
     return [list(row) for row, n_measures in counts.items() if n_measures >= SEVERAL]
 
 
-def _table(rows: Iterable[Sequence[str]]) -> str:
-    return Table(["parameter", "type", "default", "description"], [*rows], range(4)).to_markdown()
+def _parameter_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    for name, kind, default, text in rows:
+        shown = kind.removesuffix(", optional")
+        yield f"- {name} ({shown}, default {default}): {text}"
 
 
 def _codes(names: Iterable[str]) -> str:

@@ -38,7 +38,8 @@ def as_tex(formula: str) -> str:
     for part in re.split(r"(, |[()\[\]{}])", formula):
         depth += (part in ("(", "[", "{")) - (part in (")", "]", "}"))
         tex += r",\quad " if part == ", " and depth == 0 else _PARTS.sub(_translated, part)
-    return tex
+    tex = re.sub(r"(\\[a-z]+) +(?![A-Za-z ])", r"\1", tex)
+    return re.sub(r"(\\[a-z]+) {2,}", r"\1 ", tex)
 
 
 def _translated(found: re.Match[str]) -> str:
