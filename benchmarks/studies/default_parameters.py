@@ -19,7 +19,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.strata import difference
 from benchmarks.studies.fits import Study, by_data, compared, folds
-from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
+from benchmarks.writing import SITE, markdown_table
 from gbrank import GBRanker, Queries
 from gbrank.evaluation import Dataset, read_letor_folds
 from gbrank.plots.style import BLUE, PALETTE, tidy
@@ -193,9 +193,5 @@ if __name__ == "__main__":
     study = Study("default_parameters", __doc__, "--data")
     data = list(map(read_letor_folds, study.folders))
     rows, by_seed = tested(study, data, "test", RANKERS), over_seeds(study, data)
-    numbers = rows_to_json([*rows, *by_seed])
-    (RESULTS / "default_parameters.json").write_text(numbers, encoding="utf-8")
-    (SITE / "default_parameters.md").write_text(
-        page(rows, by_seed, study.command), encoding="utf-8"
-    )
+    study.publish([*rows, *by_seed], page(rows, by_seed, study.command), SITE)
     draw(rows)

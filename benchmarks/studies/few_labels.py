@@ -14,7 +14,6 @@ import pandas as pd
 from benchmarks.studies.default_parameters import RANKERS, gbrank_scores
 from benchmarks.studies.fits import Case, Study, compared, folds, samples
 from benchmarks.studies.sizes import BEST, best_columns, best_feature, value_table
-from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import LinearRanker, Queries
 from gbrank.evaluation import LabeledDocuments, read_letor_folds
 from gbrank.linear.features import z_scores
@@ -102,9 +101,7 @@ def main() -> None:
     tables = {name: compared(part) for name, part in parts.items()}
     blocks = [f"## {name}\n\n{value_table(rows, True)}" for name, rows in tables.items()]
     page = "\n\n".join([TEXT.format(command=study.command).strip(), *blocks]) + "\n"
-    (RESULTS / "few_labels.md").write_text(page, encoding="utf-8")
-    numbers = [{"table": name} | row for name, rows in tables.items() for row in rows]
-    (RESULTS / "few_labels.json").write_text(rows_to_json(numbers), encoding="utf-8")
+    study.publish(({"table": name} | row for name, rows in tables.items() for row in rows), page)
 
 
 if __name__ == "__main__":

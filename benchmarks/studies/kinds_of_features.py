@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.studies.default_parameters import RANKERS
 from benchmarks.studies.fits import Case, Study, by_data
-from benchmarks.writing import RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import markdown_table
 from gbrank.evaluation import LabeledDocuments
 
 N_FEATURES, SEEDS = 12, 3
@@ -85,11 +85,10 @@ def main() -> None:
     """Run the study, and write its numbers and its page."""
     study = Study("kinds_of_features", __doc__)
     rows = by_data(study.rows(cases(), {name: RANKERS[name] for name in NAMES}))
-    (RESULTS / "kinds_of_features.json").write_text(rows_to_json(rows), encoding="utf-8")
     sizes = dict.fromkeys(row["size"] for row in rows)
     blocks = [f"{size}:\n\n{table([r for r in rows if r['size'] == size])}" for size in sizes]
     text = TEXT.format(seeds=SEEDS, n=N_FEATURES, command=study.command, tables="\n\n".join(blocks))
-    (RESULTS / "kinds_of_features.md").write_text(text, encoding="utf-8")
+    study.publish(rows, text)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.studies.default_parameters import gbrank_scores
 from benchmarks.studies.fits import Study, artificial, by_data, compared, departures, folds, samples
-from benchmarks.writing import RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import markdown_table
 from gbrank import GBRanker, Queries
 from gbrank.evaluation import read_letor_folds
 from gbrank.fit.boosted_ranker import chosen_trees
@@ -86,9 +86,7 @@ def main() -> None:
     rows = [*by_data(full), *compared(full), *compared(study.rows(samples(cases), LEAVES))]
     rows += compared(study.rows(days, settings))
     rows += by_data(study.rows(artificial(DOCUMENTS, random_state=2), settings))
-    (RESULTS / "leaves.json").write_text(rows_to_json(rows), encoding="utf-8")
-    text = TEXT.format(command=study.command, table=table(rows))
-    (RESULTS / "leaves.md").write_text(text, encoding="utf-8")
+    study.publish(rows, TEXT.format(command=study.command, table=table(rows)))
 
 
 if __name__ == "__main__":

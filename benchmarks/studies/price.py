@@ -17,7 +17,7 @@ from benchmarks.studies.default_parameters import (
     tested,
 )
 from benchmarks.studies.fits import Study
-from benchmarks.writing import RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table
 from gbrank import GBRanker
 from gbrank.evaluation import read_letor_folds
 from gbrank.plots.style import BLUE, ORANGE
@@ -91,6 +91,5 @@ if __name__ == "__main__":
     study = Study("price", __doc__, "--data")
     datasets = [*map(read_letor_folds, study.folders), cubic_queries(2000)]
     rows = tested(study, datasets, "valid", COMPARED)
-    (RESULTS / "price.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (RESULTS / "price.md").write_text(page(rows, study.command), encoding="utf-8")
+    study.publish(rows, page(rows, study.command))
     draw(rows)

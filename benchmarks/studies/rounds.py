@@ -14,7 +14,7 @@ import lightgbm as lgb
 
 from benchmarks.studies.default_parameters import RANKERS, gbrank_scores, peer_scores
 from benchmarks.studies.fits import Study, artificial, by_data, compared, departures
-from benchmarks.writing import RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import markdown_table
 
 SPLITS = range(200, 203)  # of flights, others than those of the other studies
 FLIGHTS = (12_000, 50_000)  # training documents, about
@@ -79,11 +79,9 @@ def main() -> None:
         *compared(study.rows(departures(study.large, SPLITS, FLIGHTS), SETTINGS)),
         *by_data(study.rows(artificial(DOCUMENTS, random_state=3), SETTINGS)),
     ]
-    (RESULTS / "rounds.json").write_text(rows_to_json(rows), encoding="utf-8")
     names = dict.fromkeys(row["data"] for row in rows)
     tables = (table([row for row in rows if row["data"] == name]) for name in names)
-    text = TEXT.format(command=study.command, tables="\n\n".join(tables))
-    (RESULTS / "rounds.md").write_text(text, encoding="utf-8")
+    study.publish(rows, TEXT.format(command=study.command, tables="\n\n".join(tables)))
 
 
 if __name__ == "__main__":

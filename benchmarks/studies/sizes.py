@@ -26,7 +26,7 @@ from benchmarks.studies.fits import (
     folds,
     samples,
 )
-from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
+from benchmarks.writing import SITE, markdown_table
 from gbrank.evaluation import LabeledDocuments, read_letor_folds
 from gbrank.plots.style import PALETTE, tidy
 
@@ -159,9 +159,7 @@ def main() -> None:
         large=value_table(flights, True),
         artificial="\n\n".join(blocks),
     )
-    rows = [*few, *flights, *made]
-    (RESULTS / "sizes.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (SITE / "sizes.md").write_text(text, encoding="utf-8")
+    study.publish([*few, *flights, *made], text, SITE)
     every_size = [row for row in found if row["data"] != "ohsumed"]  # it has too few queries
     draw(compared(every_size), SITE / "sizes.png")
 
