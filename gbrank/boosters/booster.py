@@ -4,10 +4,9 @@ import re
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import resolve_name
-from typing import Any
 
 from gbrank.boosters.booster_params import Options
-from gbrank.boosters.interface import Model, NewTrainer, TreeSettings
+from gbrank.boosters.interface import Model, NewTrainer, Params, TreeSettings
 from gbrank.data.schema import Schema
 
 
@@ -45,7 +44,7 @@ class Booster:
     trainer_name: str
     model_name: str
 
-    def params(self, settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+    def params(self, settings: TreeSettings, schema: Schema) -> Params:
         """Translate settings into the library's parameters; refuse what it would not use."""
         return resolve_name(self.params_name)(settings, schema)
 

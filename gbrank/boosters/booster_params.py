@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from gbrank.boosters.interface import TreeSettings
+from gbrank.boosters.interface import Params, TreeSettings
 from gbrank.common.checks import LARGEST_FLOAT, check_number, quoted, unknown_names
 from gbrank.common.errors import ArgumentError
 from gbrank.common.words import WORDS, by_name
@@ -46,12 +46,10 @@ class Options:
     by_threads: Sequence[str] = ()
     of_leaves: Sequence[str] = ()
 
-    def check(
-        self, user: Mapping[str, Any], defaults: dict[str, Any], known: Iterable[str]
-    ) -> dict[str, Any]:
+    def check(self, user: Mapping[str, Any], defaults: Params, known: Iterable[str]) -> Params:
         """Check the user's parameters beside gbrank's, and give them their main names."""
         mains = by_name(self.aliases)
-        checked: dict[str, Any] = {}
+        checked: Params = {}
         for name, value in user.items():
             if not isinstance(name, str) or not _is_held(value):
                 demand = "must map names to finite values, with integers of at most 32 bits"
@@ -130,7 +128,7 @@ def whole_number(
     return int(check_number(value, name, low, high, integer=True))
 
 
-def by_position(params: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def by_position(params: Params, schema: Schema) -> Params:
     """Give columns by position, where the user's parameters give them by name."""
     params = dict(params)
     for name, read in READERS.items():

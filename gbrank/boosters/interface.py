@@ -10,12 +10,13 @@ import numpy as np
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.tree import Tree
 from gbrank.common.collective import all_sum
-from gbrank.common.values import Matrix, Positions, Single, Vector, plain
+from gbrank.common.values import Matrix, Positions, Single, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Schema
 
+Params: TypeAlias = dict[str, Any]  # of a booster, by name
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
 # The new values of all leaves, of the leaf of each row, a line for each tree, and the old values.
 Refit: TypeAlias = Callable[[Positions, list[Vector]], list[Vector]]
@@ -37,12 +38,9 @@ class TreeSettings:
     reg_lambda: float
     seed: int
     n_jobs: int
-    params: dict[str, Any] = field(default_factory=dict)  # the booster's own
+    params: Params = field(default_factory=dict)  # the booster's own
     early_stopping: bool = False  # whether the model may be cut at an earlier round
     resumable: bool = False  # whether training may be interrupted, and go on from a state
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "params", plain(self.params))
 
 
 class RoundRecord(NamedTuple):

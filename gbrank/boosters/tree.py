@@ -49,6 +49,7 @@ class Membership(_Inner):
         return 0 in self.categories
 
 
+Node: TypeAlias = dict[str, Any]  # of a tree in JSON
 Split: TypeAlias = Threshold | Membership
 Tree: TypeAlias = Leaf | Split
 

@@ -102,7 +102,7 @@ class Documents:
         queries = columns.pop("queries")
         if not columns["labels"]:
             del columns["labels"]
-        return {**columns, "qid": queries.ids[queries.index]}
+        return {**columns, "qid": queries.qid}
 
     def take(self, rows: Positions, queries: Queries, kept: Chosen = EVERY) -> Documents:
         """Take some documents, of `queries`, the retained ones of ours."""

@@ -163,7 +163,7 @@ class Queries:
         queries = cls.from_qid(qid)
         if queries.n_documents != n_documents:
             demand = f"must have one entry per row, {n_documents}"
-            ids = queries.ids[queries.index]
+            ids = queries.qid
             hint = ""
             if ids.dtype.kind in "iu" and ids.sum() == n_documents:
                 hint = " These are sizes of queries: pass them as group=."
@@ -191,6 +191,11 @@ class Queries:
         index = np.empty(self.n_documents, dtype=np.int64)
         index[self.order] = np.repeat(np.arange(self.n_queries), self.sizes)
         return index
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """The query id of each row, shape (n_documents,)."""
+        return self.ids[self.index]
 
     @property
     def places(self) -> Positions:

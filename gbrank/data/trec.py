@@ -202,7 +202,7 @@ def read_judged_run(run: Any, qrels: Any) -> tuple[Vector, Vector, list[str]]:
     0.5212...
     """
     documents, scores = judged_run(run, qrels)
-    return documents.y, scores, documents.queries.ids[documents.queries.index].tolist()
+    return documents.y, scores, documents.queries.qid.tolist()
 
 
 def judged_run(run: Any, qrels: Any) -> tuple[Documents, Vector]:

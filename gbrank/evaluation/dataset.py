@@ -121,7 +121,7 @@ class Dataset:
         self.documents = Documents.checked(X, y, self.queries, **columns)
         self.X = self.documents.X
         self.y = self.documents.y
-        self.qid = self.queries.ids[self.queries.index]
+        self.qid = self.queries.qid
         if isinstance(folds, int | np.integer):
             folds = LetorFolds(
                 check_number(folds, "folds", 3, self.queries.n_queries, integer=True)
@@ -376,5 +376,5 @@ def _accepted_by_fit(
 
 def scores_on(ranker: Any, rows: Documents) -> Vector:
     """Score rows, and add initial scores, which are not part of a ranker."""
-    scores: Vector = predicted(ranker, rows.X, rows.arguments()["qid"])
+    scores: Vector = predicted(ranker, rows.X, rows.queries.qid)
     return scores if rows.init_score is None else scores + rows.init_score

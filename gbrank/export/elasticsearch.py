@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gbrank.boosters.tree import LARGEST, Leaf, Split, Threshold, Tree, at_most, read_tree
+from gbrank.boosters.tree import LARGEST, Leaf, Node, Split, Threshold, Tree, at_most, read_tree
 from gbrank.common.checks import quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.export.forest import Forest, expect
@@ -44,7 +44,7 @@ def read_elasticsearch(content: bytes, forest: Forest) -> list[Tree]:
     return [_read(model["tree"], forest.features) for model in ensemble["trained_models"]]
 
 
-def _read(tree: dict[str, Any], features: list[str]) -> Tree:
+def _read(tree: Node, features: list[str]) -> Tree:
     nodes = tree["tree_structure"]
     expect([node["node_index"] for node in nodes] == [*range(len(nodes))], "nodes by number")
 
@@ -60,12 +60,12 @@ def _read(tree: dict[str, Any], features: list[str]) -> Tree:
     return read_tree(nodes[0], "leaf_value", split)
 
 
-def _nodes(tree: Tree) -> list[dict[str, Any]]:
+def _nodes(tree: Tree) -> list[Node]:
     """List the nodes by number."""
-    nodes: list[dict[str, Any]] = []
+    nodes: list[Node] = []
 
     def add(tree: Tree) -> int:
-        node: dict[str, Any] = {"node_index": len(nodes)}
+        node: Node = {"node_index": len(nodes)}
         nodes.append(node)
         if isinstance(tree, Leaf):
             node["leaf_value"] = tree.value

@@ -63,10 +63,11 @@ def _add(table: dict[str, Any], tree: Tree) -> int:
     table["nodes_splits"].append(threshold)
     table["nodes_featureids"].append(tree.feature)
     table["nodes_missing_value_tracks_true"].append(int(tree.missing_left))
-    for side, child in (("true", tree.left), ("false", tree.right)):
+    sides = {"true": tree.left, "false": tree.right}
+    for side, child in sides.items():
         table[f"nodes_{side}leafs"].append(int(isinstance(child, Leaf)))
         table[f"nodes_{side}nodeids"].append(0)
-    for side, child in (("true", tree.left), ("false", tree.right)):
+    for side, child in sides.items():
         table[f"nodes_{side}nodeids"][place] = _add(table, child)
     return place
 

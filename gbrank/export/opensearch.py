@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, above, read_tree
+from gbrank.boosters.tree import Leaf, Node, Split, Threshold, Tree, above, read_tree
 from gbrank.export.forest import Forest, expect
 
 
 def write_opensearch(forest: Forest) -> bytes:
     """Write trees without categories."""
 
-    def node(tree: Tree, number: int, depth: int, unused: "count[int]") -> dict[str, Any]:
+    def node(tree: Tree, number: int, depth: int, unused: "count[int]") -> Node:
         if isinstance(tree, Leaf):
             return {"nodeid": number, "leaf": tree.value}
         assert isinstance(tree, Threshold)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.tree import Leaf, Split, Threshold, Tree, at_most, read_tree
+from gbrank.boosters.tree import Leaf, Node, Split, Threshold, Tree, at_most, read_tree
 from gbrank.export.forest import Forest, expect
 
 CLASS = "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
@@ -21,7 +21,7 @@ def write_solr(forest: Forest) -> bytes:
     missing_is_zero = all(split.missing_left == split.zero_left for split in forest.splits())
     used = {split.feature for split in forest.splits()}
 
-    def node(tree: Tree) -> dict[str, Any]:
+    def node(tree: Tree) -> Node:
         if isinstance(tree, Leaf):
             return {"value": repr(tree.value)}
         assert isinstance(tree, Threshold)

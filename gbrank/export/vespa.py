@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Membership, Split, Threshold, Tree, read_tree
+from gbrank.boosters.tree import Leaf, Membership, Node, Split, Threshold, Tree, read_tree
 from gbrank.common.errors import ArgumentError
 from gbrank.common.words import WORDS
 from gbrank.export.forest import Forest, expect
@@ -104,10 +104,10 @@ def _texts(forest: Forest) -> dict[int, list[str]]:
     return {column: [*map(str, known)] for column, known in forest.categories.items()}
 
 
-def _node(tree: Tree, categories: Mapping[int, list[str]]) -> dict[str, Any]:
+def _node(tree: Tree, categories: Mapping[int, list[str]]) -> Node:
     if isinstance(tree, Leaf):
         return {"leaf_value": tree.value}
-    decision: dict[str, Any]
+    decision: Node
     if isinstance(tree, Membership):
         known = categories.get(tree.feature)
         # An empty text is first: Java drops it at the end of what it splits.

@@ -126,8 +126,8 @@ def grow(
         keep = bool if checkpoint is None else partial(checkpoint.write, history, trainer)
         called: list[Callback] = [*multipliers, *callbacks]
         boosting = Boosting(trainer, gradients, watched=bool(called))
-        options: dict[str, Any] = {"keep": keep, "progress": ranker._shows}
-        run_rounds(boosting, judges, history, callbacks=called, **options)
+        shows = ranker._shows
+        run_rounds(boosting, judges, history, callbacks=called, keep=keep, progress=shows)
         model = kept(trainer.finish, history.best_round)
         scores = kept(_final_scores, model, trainer, valid[judges.deciding :], threads)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
@@ -189,7 +189,6 @@ def _scores_in_folds(
         demand = f"needs validation data, or at least {FOLDS} training queries"
         raise ArgumentError("baseline", demand, f"{len(fold)}")
     scores = np.empty(len(train.y))
-    threads = usable_threads(ranker.n_jobs)
     for mask in [fold == number for number in range(FOLDS)]:
         rest = train.take_queries(~mask)
         judged = train.take_queries(mask)
@@ -202,7 +201,7 @@ def _scores_in_folds(
             models = [fitted.model]
             if is_start_name(ranker.init) and fitted.init is not None:
                 models.append(fitted.init._fitted.model)
-            parts = [model.predict(judged.X, threads) for model in models]
+            parts = [model.predict(judged.X, settings.n_jobs) for model in models]
             start = 0.0 if judged.init_score is None else judged.init_score
             scores[mask[train.queries.index]] = start + sum(parts)
     return scores
@@ -260,8 +259,7 @@ def _started(
     settings = tree_settings(start, seed=seed)
     fitted = as_part(partial(grow, start, settings, schema, documents[0]))
     start._publish(fitted)
-    threads = usable_threads(ranker.n_jobs)
-    scores = [fitted.model.predict(part.X, threads) for part in documents]
+    scores = [fitted.model.predict(part.X, settings.n_jobs) for part in documents]
     return start, [with_scores(*pair) for pair in zip(documents, scores, strict=True)]
 
 

@@ -14,6 +14,7 @@ from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.runtime import usable_threads
+from gbrank.common.values import plain
 from gbrank.data.queries import Queries
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose, draw_seed
 from gbrank.fit.fitted import FittedTrees
@@ -37,7 +38,7 @@ def check_params(params: object, name: str) -> dict[str, Any]:
     """Return the booster's own parameters as a dict."""
     if not isinstance(params, Mapping | None):
         raise ArgumentTypeError(name, "must be a dict", quoted(params))
-    return dict(params or {})
+    return dict(plain(dict(params or {})))
 
 
 @dataclass(eq=False, repr=False)

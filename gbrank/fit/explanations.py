@@ -131,14 +131,15 @@ def explain_scores(ranker: BoostedRanker, X: TableLike, output: str) -> Any:
     """Compute what each feature adds to scores; see `GBRanker.explain`."""
     check_choice(output, "output", ["array", "shap"])
     schema = ranker._schema
-    shares = _shares(ranker, schema.transform(X))
+    features = schema.transform(X)
+    shares = _shares(ranker, features)
     if output == "array":
         return shares
     kind = object if schema.categories else np.float64
     return import_optional("shap", "shap").Explanation(
         values=shares[:, :-1],
         base_values=shares[:, -1],
-        data=np.array(_values(schema, X), kind),
+        data=np.array(_values(schema, features), kind),
         feature_names=schema.feature_names,
     )
 
@@ -161,10 +162,11 @@ def explain_gap(
         return by_rank(rows, ranker.predict(take_rows(X, rows)))
 
     rows, names = find_rows(documents, queries, query, docid, ranked)
-    first, *second = _values(schema, take_rows(X, np.array(rows)))
     beside = rows[1:] or queries.rows(queries.index[rows[0]]).tolist()
     table = take_rows(X, np.array([rows[0], *beside]))
-    shares = _shares(ranker, schema.transform(table))[:, :-1]
+    features = schema.transform(table)
+    first, *second = _values(schema, features[: len(rows)])
+    shares = _shares(ranker, features)[:, :-1]
     scores = ranker.predict(table)
     parts = shares[0] - shares[1:].mean(axis=0)
     above = float(scores[0])
@@ -197,9 +199,9 @@ def _shares(ranker: BoostedRanker, features: Features) -> Matrix:
     return shares
 
 
-def _values(schema: Schema, X: Any) -> list[list[Any]]:
+def _values(schema: Schema, features: Features) -> list[list[Any]]:
     """List the values of all features, categories included."""
-    values: list[list[Any]] = as_dense(schema.transform(X)).tolist()
+    values: list[list[Any]] = as_dense(features).tolist()
     for column, known in schema.categories.items():
         for row in values:
             row[column] = None if np.isnan(row[column]) else known[int(row[column])]

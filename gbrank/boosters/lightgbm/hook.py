@@ -147,10 +147,11 @@ class _EarlyStopping(StagedStopping):
         results = env.evaluation_result_list or []
         done = env.iteration + 1
         train = ("train", getattr(env.model, "_train_data_name", "train"))
-        judged = [result for result in results if result[0] not in train]
         judged = [
-            result for result in judged if not result[1].startswith("train ")
-        ]  # LightGBM 4.5's cv
+            result
+            for result in results
+            if result[0] not in train and not result[1].startswith("train ")  # LightGBM 4.5's cv
+        ]
         if not judged or env.params.get("boosting") == "dart":
             raise ValueError(
                 "early stopping needs a validation set and a metric, and no boosting='dart', whose "

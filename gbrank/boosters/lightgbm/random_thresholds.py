@@ -8,12 +8,12 @@ above.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters.booster_params import whole_number
+from gbrank.boosters.interface import Params
 from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.feature_matrix import Features, as_dense, stacked
 from gbrank.data.schema import Schema
@@ -23,9 +23,7 @@ WIDE = 1000
 ZERO = 1e-35  # up to which LightGBM takes numbers for zero
 
 
-def bins_of_one_size(
-    X: Features, params: dict[str, Any], schema: Schema
-) -> tuple[dict[str, Any], Features]:
+def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Params, Features]:
     """Set the number of bins of each feature, and the rows to make bins of.
 
     A value that fills a bin has one, and the other bins have about as many rows as bins of one size
@@ -66,7 +64,7 @@ def bins_of_one_size(
     return params, stacked([X, rows])
 
 
-def smallest_bin(params: dict[str, Any]) -> int:
+def smallest_bin(params: Params) -> int:
     """Count the rows that LightGBM wants in a bin."""
     return whole_number(params, "min_data_in_bin", 3, 1)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
-from gbrank.boosters.tree import Membership, Split, Threshold, Tree, check_nodes, read_tree
+from gbrank.boosters.tree import Membership, Node, Split, Threshold, Tree, check_nodes, read_tree
 from gbrank.common.errors import error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Matrix, Vector
@@ -174,7 +174,7 @@ def _numbers(text: str, name: str) -> Vector:
     return np.array(line[1].split() if line else [], float)
 
 
-def _split(thresholds: Vector, node: dict[str, Any]) -> Split:
+def _split(thresholds: Vector, node: Node) -> Split:
     """Read a split; without missing values in training, they are read as zeros."""
     feature = node["split_feature"]
     missing_left = node["default_left"]

@@ -15,6 +15,7 @@ from gbrank.boosters.booster_params import LARGEST_INT32, by_position, options_i
 from gbrank.boosters.interface import (
     BINNED_ROWS,
     GradientFunction,
+    Params,
     State,
     TreeSettings,
     bin_sample,
@@ -54,7 +55,7 @@ def known_names() -> frozenset[str]:
     return frozenset(re.findall(r"^\[(\w+): ", text, re.MULTILINE))
 
 
-def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+def tree_params(settings: TreeSettings, schema: Schema) -> Params:
     """Translate settings into LightGBM's parameters, of which none is refused."""
     defaults = _defaults(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
@@ -78,7 +79,7 @@ def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
     return by_position(defaults | user, schema)
 
 
-def _defaults(settings: TreeSettings) -> dict[str, Any]:
+def _defaults(settings: TreeSettings) -> Params:
     # LightGBM counts the documents that subsample leaves out too.
     min_data = min(round(settings.min_child_samples / settings.subsample), LARGEST_INT32)
     return {
@@ -101,7 +102,7 @@ def _defaults(settings: TreeSettings) -> dict[str, Any]:
     }
 
 
-def network_params() -> dict[str, Any]:
+def network_params() -> Params:
     """Set the parameters that connect LightGBM to all workers of a distributed fit."""
     if n_workers() == 1:
         return {}
@@ -116,7 +117,7 @@ def network_params() -> dict[str, Any]:
     }
 
 
-def depends_on_threads(params: dict[str, Any]) -> list[str]:
+def depends_on_threads(params: Params) -> list[str]:
     """List the options with which LightGBM draws, or adds, by blocks of its threads."""
     rounding = params.get("use_quantized_grad", False)  # LightGBM's default beside it
     return options_in_use(LIGHTGBM.options.by_threads, {"stochastic_rounding": rounding} | params)
@@ -229,9 +230,7 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     return seen
 
 
-def _training_data(
-    train: Documents, params: dict[str, Any], schema: Schema
-) -> tuple[dict[str, Any], lgb.Dataset]:
+def _training_data(train: Documents, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset]:
     """Construct the data set of the training rows, with bins of a sample, and its parameters.
 
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.
@@ -249,7 +248,7 @@ def _training_data(
     return params, _dataset(X, params, schema, reference=bins, init_score=train.init_score)
 
 
-def _dataset(X: Features, params: dict[str, Any], schema: Schema, **options: Any) -> lgb.Dataset:
+def _dataset(X: Features, params: Params, schema: Schema, **options: Any) -> lgb.Dataset:
     names = safe_names(schema) or "auto"
     categories = schema.categorical or "auto"
     options |= {"feature_name": names, "categorical_feature": categories, "params": params}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters.interface import Refit
-from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, check_nodes
+from gbrank.boosters.tree import Leaf, Membership, Node, Threshold, Tree, check_nodes
 from gbrank.boosters.xgboost.library import check_threads, translated, xgb
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.errors import error_context
@@ -171,7 +171,7 @@ def _base_score(objective: str, text: str) -> float:
     return float(np.log(base)) if objective in LOGARITHMS else base
 
 
-def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:
+def trees_and_weights(content: Node) -> tuple[list[Any], list[float] | None]:
     """Read the trees in a file, none of "gblinear", and their weights in DART.
 
     They are in the model since XGBoost 3.4, and beside the one of "gbtree" before.
@@ -181,7 +181,7 @@ def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] |
     return model.get("trees", []), model.get("weight_drop", booster.get("weight_drop"))
 
 
-def _tree(tree: dict[str, Any], weight: float) -> Tree:
+def _tree(tree: Node, weight: float) -> Tree:
     columns = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
     go_right = {
         node: tuple(tree["categories"][start : start + size])

@@ -4,13 +4,18 @@ import json
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters.booster_params import by_position, whole_number
-from gbrank.boosters.interface import GradientFunction, State, TreeSettings, single_precision
+from gbrank.boosters.interface import (
+    GradientFunction,
+    Params,
+    State,
+    TreeSettings,
+    single_precision,
+)
 from gbrank.boosters.xgboost import XGBOOST
 from gbrank.boosters.xgboost.library import check_threads, translated, xgb
 from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
@@ -35,7 +40,7 @@ SMALL = 1.0
 LARGEST_POWER = 100
 
 
-def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
+def tree_params(settings: TreeSettings, schema: Schema) -> Params:
     """Translate settings into XGBoost's parameters, checked by a booster of placeholder data."""
     check_threads(settings.n_jobs)
     kind = settings.params.get("booster") or "gbtree"

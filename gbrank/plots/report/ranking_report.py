@@ -133,12 +133,11 @@ def report(
     warn_of_repeats(documents, queries)
     sources: dict[str, Any] = {}
     scores: dict[str, Any] = {}
-    ids = queries.ids[queries.index]
     for context, name, source in zip(("", "against: "), called, (ranker, against), strict=True):
         if source is not None:
             with error_context(context):
                 sources[name] = open_source(source, X)
-                scores[name] = scores_from(sources[name], X, qid=ids, docid=documents)
+                scores[name] = scores_from(sources[name], X, qid=queries.qid, docid=documents)
     rankers = [source if hasattr(source, "predict") else None for source in sources.values()]
     schema = _schema_of(rankers[0], X, {*columns, docid})
     with error_context("train: "):

@@ -213,8 +213,7 @@ def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Mean
     for column in features.tolist():
         name = judged.schema.feature_names[column]
         tables.append(_with_values_of(rows.X, name, column, others))
-    qid = queries.ids[queries.index]
-    values = [bound.per_query(judged.rankers[0]._predicted(table, qid)) for table in tables]
+    values = [bound.per_query(judged.rankers[0]._predicted(table, queries.qid)) for table in tables]
     changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
     return statistics.Means(*(column[1:] for column in changes))
 
