@@ -8,9 +8,10 @@ from functools import cache, partial
 from typing import Any, TypeAlias, cast
 
 import numba
+import numpy as np
 
 from gbrank.common.progress import in_notebook
-from gbrank.engine.numba_internals import quick_compiling
+from gbrank.engine.numba_internals import PLAIN_PYTHON, quick_compiling
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -22,11 +23,6 @@ FAST_MATH = {"nsz", "reassoc"}
 def _compile(
     function: Function, *signature: Any, fastmath: Any = FAST_MATH, **options: Any
 ) -> Function:
-    if not_compiled := vars(numba.config)["DISABLE_JIT"]:
-        raise RuntimeError(
-            f"NUMBA_DISABLE_JIT must be 0 or not set, got {not_compiled}: gbrank's kernels run "
-            "compiled only."
-        )
     ours = function.__module__.startswith("gbrank.")
     options["_nrt"] = not ours or "count_references" in vars(function)
     njit: Any = partial(numba.njit, nogil=True, error_model="numpy", fastmath=fastmath, **options)
@@ -83,12 +79,16 @@ def standalone(function: Function) -> Function:
 @cache
 def compiled(signature: Any, function: Function) -> Function:
     """Compile a function that Python calls; later processes load gbrank's own from disk."""
+    if PLAIN_PYTHON:  # which warns of overflow, as machine code does not
+        return np.errstate(all="ignore")(function)
     return _compile_announced(function, signature, no_cfunc_wrapper=True)
 
 
 @cache
-def address(signature: Any, function: Function) -> int:
+def address(signature: Any, function: Function) -> Any:
     """Compile a function that compiled code calls by its address, and return that."""
+    if PLAIN_PYTHON:
+        return function
     dispatcher: Any = _compile_announced(function, signature, no_cpython_wrapper=True)
     (code,) = dispatcher.overloads.values()
     return int(code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name))

@@ -32,6 +32,9 @@ times as long, and those of 1,000 documents 18 to 25 times. So seven functions w
     A compiled function that makes callable functions of addresses. A measure's functions are called
     so; a wrong signature is not noticed.
 
+With ``NUMBA_DISABLE_JIT=1`` numba compiles nothing, and each of the seven is the plain function
+that stands beside it: kernels run, slowly, as the Python that they are written in.
+
 Around compiling stands `quick_compiling()`. numba copies a function that it inlines twice, block by
 block, each with all names of the function (its issue 8989), and lists all of its flags whenever it
 looks some up: that was a third of what compiling took. The option `_nrt` of `numba.jit`, False for
@@ -59,7 +62,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
-from numba import types
+from numba import config, types
 from numba.core import cgutils, inline_closurecall
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
@@ -69,6 +72,9 @@ from numba.extending import intrinsic
 from gbrank.common.values import Positions, Vector
 
 T = TypeVar("T")
+
+# Whether kernels run as plain Python, for a debugger to see.
+PLAIN_PYTHON = bool(vars(config)["DISABLE_JIT"])
 
 # Bytes, in which the processor fetches memory.
 CACHE_LINE = 64
@@ -158,7 +164,13 @@ def _rebuilt(make: Callable[..., Any], context: Any, builder: Any, kind: Any, va
     return context.make_tuple(builder, kind, made)
 
 
-@cast(Any, intrinsic)
+def machine_code(plain: Callable[..., Any], prefer_literal: bool = False) -> Any:
+    """Make an intrinsic of a function; if numba does not compile, `plain` stands for it."""
+    made: Any = intrinsic(prefer_literal=prefer_literal)
+    return lambda function: plain if PLAIN_PYTHON else made(function)
+
+
+@machine_code(plain=lambda structure: structure)
 def borrow(typing: Any, structure: Any) -> Any:
     """Return a structure whose arrays the caller keeps alive: no references are counted.
 
@@ -179,7 +191,7 @@ def borrow(typing: Any, structure: Any) -> Any:
     return structure(structure), generate
 
 
-@cast(Any, intrinsic)
+@machine_code(plain=lambda array, begin, end: array[begin:end])
 def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
     """Return ``array[begin:end]`` of a vector unchecked, which compiles much faster."""
 
@@ -196,7 +208,7 @@ def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
     return array(array, begin, end), generate
 
 
-@cast(Any, intrinsic(prefer_literal=True))
+@machine_code(plain=lambda rows, columns: np.empty((rows, columns)), prefer_literal=True)
 def stack_matrix(typing: Any, rows: Any, columns: Any) -> Any:
     """Return a matrix of constant shape that lives until the compiled function returns."""
     shape = (rows.literal_value, columns.literal_value)
@@ -223,7 +235,7 @@ def stack_matrix(typing: Any, rows: Any, columns: Any) -> Any:
     return MATRIX(rows, columns), generate
 
 
-@cast(Any, intrinsic)
+@machine_code(plain=lambda vector, dtype: vector.view(dtype))
 def bits_of(typing: Any, vector: Any, dtype: Any) -> Any:
     """Return ``vector.view(dtype)`` of a vector of doubles, for an integer type of 64 bits."""
     kind = dtype.dtype[::1]
@@ -237,7 +249,13 @@ def bits_of(typing: Any, vector: Any, dtype: Any) -> Any:
     return kind(vector, dtype), generate
 
 
-@cast(Any, intrinsic)
+def _heads(structure: Any, n: int) -> Any:
+    if isinstance(structure, tuple):
+        return type(structure)(*(_heads(item, n) for item in structure))
+    return structure[:n]
+
+
+@machine_code(plain=_heads)
 def head_of(typing: Any, structure: Any, n: Any) -> Any:
     """Return a structure with the first n entries of each of its vectors, unchecked."""
 
@@ -254,7 +272,11 @@ def head_of(typing: Any, structure: Any, n: Any) -> Any:
     return structure(structure, n), generate
 
 
-@cast(Any, intrinsic)
+def _unpacked(memory: Any, cls: Any) -> Any:
+    return _carve(cls, {}, list(memory)) if memory.ndim == 2 else cls(*memory[: n_vectors(cls)])
+
+
+@machine_code(plain=_unpacked)
 def unpack(typing: Any, memory: Any, cls: Any) -> Any:
     """Return a structure in the rows of a matrix, or one of numbers in a vector."""
     declared = cls.instance_class
@@ -298,7 +320,7 @@ def caller_of(signatures: Any) -> Callable[..., Any]:
     """Return the function from a structure of addresses to that of the functions that are there."""
     kinds = [types.FunctionType(signature) for signature in signatures]
 
-    @cast(Any, intrinsic)
+    @machine_code(plain=lambda functions: functions)
     def functions_at(typing: Any, addresses: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             made = []
@@ -312,7 +334,7 @@ def caller_of(signatures: Any) -> Callable[..., Any]:
         functions = tuple_type(type(signatures), *kinds)
         return functions(addresses), generate
 
-    return cast(Callable[..., Any], functions_at)
+    return functions_at
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.engine.compiling import Function, inline, standalone
 from gbrank.engine.contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
-from gbrank.engine.numba_internals import borrow, caller_of, head_of, slice_of
+from gbrank.engine.numba_internals import PLAIN_PYTHON, borrow, caller_of, head_of, slice_of
 from gbrank.engine.sorting import LONG, rank, rank_again
 
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
@@ -266,12 +266,15 @@ def share_among_equals(s: Vector, key: Vector, out: Derivatives) -> None:
 @cache
 def loop_of(function: Function) -> Function:
     """Return a copy of the loop that calls this kernel, and is stored on disk beside it."""
-    code = function.__code__
+    code = _loop.__code__
     name = f"{function.__name__}_loop"
+    if not PLAIN_PYTHON:
+        theirs = function.__code__
+        code = code.replace(
+            co_filename=theirs.co_filename, co_firstlineno=theirs.co_firstlineno, co_name=name
+        )
     copy = FunctionType(
-        _loop.__code__.replace(
-            co_filename=code.co_filename, co_firstlineno=code.co_firstlineno, co_name=name
-        ),
+        code,
         {**_loop.__globals__, "kernel": inline(function), "__name__": function.__module__},
         name,
     )
