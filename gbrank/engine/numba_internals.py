@@ -62,7 +62,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
-from numba import config, types
+from numba import config, typeof, types
 from numba.core import cgutils, inline_closurecall
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
@@ -89,20 +89,6 @@ POSITIONS = types.int64[::1]
 def tuple_type(cls: Any, *fields: Any) -> Any:
     """Return the type of a named tuple in compiled code."""
     return types.BaseTuple.from_types(fields, cls)
-
-
-def type_of(value: Any) -> Any:
-    """Return the type that compiled code has for a number, an array or a structure."""
-    if isinstance(value, tuple):
-        return tuple_type(type(value), *map(type_of, value))
-    if isinstance(value, np.ndarray):
-        return _array_type(value.dtype, value.ndim)
-    return {bool: types.boolean, int: INTEGER, float: REAL}[type(value)]
-
-
-@cache
-def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
-    return types.Array(getattr(types, dtype.name), ndim, "C")
 
 
 def n_vectors(cls: Any) -> int:
@@ -201,8 +187,8 @@ def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
             for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
         )
         start = context.make_helper(builder, array, arguments[0])
-        place = builder.gep(start.data, [first])
-        vector = _vector_in(start, context, builder, array, place, builder.sub(last, first))
+        pointer = builder.gep(start.data, [first])
+        vector = _vector_in(start, context, builder, array, pointer, builder.sub(last, first))
         return impl_ret_borrowed(context, builder, array, vector)
 
     return array(array, begin, end), generate
@@ -281,7 +267,7 @@ def unpack(typing: Any, memory: Any, cls: Any) -> Any:
     """Return a structure in the rows of a matrix, or one of numbers in a vector."""
     declared = cls.instance_class
     numbers = tuple_type(declared, *[REAL for _ in _kinds(declared)])
-    structure = type_of(carve(declared, 1, {})) if memory.ndim == 2 else numbers
+    structure = typeof(carve(declared, 1, {})) if memory.ndim == 2 else numbers
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start = context.make_helper(builder, memory, arguments[0])
@@ -294,21 +280,22 @@ def unpack(typing: Any, memory: Any, cls: Any) -> Any:
             number = cgutils.intp_t(next(count))
             if not isinstance(kind, types.Array):
                 return builder.load(builder.gep(start.data, [number]))
-            place = builder.gep(start.data, [builder.mul(number, size)])
-            return _vector_in(start, context, builder, kind, place, size)
+            pointer = builder.gep(start.data, [builder.mul(number, size)])
+            return _vector_in(start, context, builder, kind, pointer, size)
 
         return impl_ret_borrowed(context, builder, structure, build(structure))
 
     return structure(memory, cls), generate
 
 
-def _vector_in(start: Any, context: Any, builder: Any, kind: Any, place: Any, size: Any) -> Any:
+def _vector_in(start: Any, context: Any, builder: Any, kind: Any, pointer: Any, size: Any) -> Any:
     """Return a vector in the memory of an array."""
     vector = context.make_array(kind)(context, builder)
-    pointer = context.get_data_type(kind.dtype).as_pointer()
-    item = context.get_constant(types.intp, context.get_abi_sizeof(pointer.pointee))
-    vector.data = builder.bitcast(place, pointer)
-    vector.shape, vector.strides = (cgutils.pack_array(builder, [each]) for each in (size, item))
+    item_type = context.get_data_type(kind.dtype)
+    item = context.get_constant(types.intp, context.get_abi_sizeof(item_type))
+    vector.data = builder.bitcast(pointer, item_type.as_pointer())
+    vector.shape = cgutils.pack_array(builder, [size])
+    vector.strides = cgutils.pack_array(builder, [item])
     vector.itemsize = item
     vector.nitems = size
     vector.meminfo = start.meminfo

@@ -122,9 +122,10 @@ def _loop(
         sorting = best_first.sorting
         order = slice_of(documents.order, start, start + m)
         sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
-        singles = documents.singles
-        doubles = documents.doubles
-        copy_ranked(start, singles, doubles, sorting.ranking, best_first.key, best_first.gains)
+        copy_ranked(
+            start, documents.singles, documents.doubles, sorting.ranking, best_first.key,
+            best_first.gains,
+        )  # fmt: skip
         find_ties(sorting.scores, documents.tied, best_first.first, best_first.last)
         query = query_of(q, start, best_first, parameters, documents, work)
         out = head_of(best_first.out, m if with_gradient else 0)
@@ -150,8 +151,8 @@ def query_of(
 ) -> Query:
     """Return the query at hand, which is sorted."""
     scores = best_first.sorting.scores
-    place = start if documents.discounts.size == documents.order.size else 0
-    stop = place + min(scores.size, documents.discounts.size)
+    begin = start if documents.discounts.size == documents.order.size else 0
+    end = begin + min(scores.size, documents.discounts.size)
     return Query(
         scores,
         best_first.key,
@@ -159,7 +160,7 @@ def query_of(
             best_first.gains,
             best_first.first,
             best_first.last,
-            slice_of(documents.discounts, place, stop),
+            slice_of(documents.discounts, begin, end),
             documents.scale[q],
             documents.cut,
             documents.constants[q],
@@ -209,13 +210,13 @@ def copy_ranked(
 ) -> None:
     """Write a query's keys and gains, best score first."""
     for i in range(ranking.size):
-        place = start + ranking[i]
+        position = start + ranking[i]
         if singles.size > 0:
-            key[i] = singles[0, place]
-            gains[i] = singles[singles.shape[0] - 1, place]
+            key[i] = singles[0, position]
+            gains[i] = singles[singles.shape[0] - 1, position]
         else:
-            key[i] = doubles[0, place]
-            gains[i] = doubles[doubles.shape[0] - 1, place]
+            key[i] = doubles[0, position]
+            gains[i] = doubles[doubles.shape[0] - 1, position]
 
 
 @standalone

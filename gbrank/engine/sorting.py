@@ -46,14 +46,14 @@ def rank_again(s: Vector, ranking: Positions) -> bool:
     left = MOVES * s.size
     for i in range(1, s.size):
         score = s[i]
-        place = ranking[i]
+        document = ranking[i]
         j = i
-        while j > 0 and (s[j - 1] < score or (s[j - 1] == score and ranking[j - 1] > place)):
+        while j > 0 and (s[j - 1] < score or (s[j - 1] == score and ranking[j - 1] > document)):
             s[j] = s[j - 1]
             ranking[j] = ranking[j - 1]
             j -= 1
         s[j] = score
-        ranking[j] = place
+        ranking[j] = document
         left -= i - j
         if left < 0:
             return False
@@ -110,10 +110,10 @@ def _sort_by_digits(
             total += count
         for i in range(keys.size):
             digit = np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)
-            place = starts[digit]
+            target = starts[digit]
             starts[digit] += 1
-            spare_keys[place] = keys[i]
-            spare_ranking[place] = ranking[i]
+            spare_keys[target] = keys[i]
+            spare_ranking[target] = ranking[i]
         # Half of the digits is an even number: the sorted keys end in the array they came in.
         keys, spare_keys = spare_keys, keys
         ranking, spare_ranking = spare_ranking, ranking

@@ -74,13 +74,22 @@ class Boxes(NamedTuple):
     ends: Positions
 
 
+class Summand(NamedTuple):
+    """The function f(d) of a sum over distances: exp(−d²), or d exp(−d²) if `slope`.
+
+    In a tuple, since numba would compile the sum anew for each constant flag.
+    """
+
+    slope: bool
+
+
 @standalone
-def sum_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> None:
+def sum_by_boxes(summand: Summand, places: Vector, weights: Matrix, out: Matrix) -> None:
     """Write to out[c, i], for all i, Σ_j w[c, j] f(d), d = place j − place i; places rise.
 
-    f(d) is exp(−d²), or d exp(−d²) if `slope`. Two boxes of few pairs are summed pair by pair.
+    Two boxes of few pairs are summed pair by pair.
     """
-    table = GAUSSIAN_SLOPE if slope else GAUSSIAN
+    table = GAUSSIAN_SLOPE if summand.slope else GAUSSIAN
     streams = weights.shape[0]
     boxes = unpack(stack_matrix(3, BOXES), Boxes)
     for slot in range(BOXES):
@@ -114,7 +123,7 @@ def sum_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
                     seen = table[np.int64(distance) + REACH]
                     _add_moments(moments[slot * np.uintp(STREAMS) + c], seen, local[c])
             else:
-                _add_pairs(slope, start, stop, begin, end, places, weights, out)
+                _add_pairs(summand.slope, start, stop, begin, end, places, weights, out)
         for i in range(start, stop):
             fill_powers(2.0 * (places[i] - box) - 1.0, powers)
             _add_polynomials(i, streams, local, powers, out)

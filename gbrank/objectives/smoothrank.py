@@ -15,7 +15,7 @@ from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.numba_internals import slice_of
-from gbrank.numerics.gauss_transform import lay_out, sum_by_boxes
+from gbrank.numerics.gauss_transform import Summand, lay_out, sum_by_boxes
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -135,7 +135,7 @@ def average_in_boxes(
     for j in range(m):
         weights[0, j] = 1.0
         weights[1, j] = gains[j]
-    sum_by_boxes(False, places, weights, sums)
+    sum_by_boxes(Summand(slope=False), places, weights, sums)
     for j in range(m):
         total[j] = sums[0, j]
         means[j] = sums[1, j] / sums[0, j]
@@ -151,7 +151,7 @@ def add_in_boxes(
     for j in range(gains.size):
         weights[2, j] = slopes[j]
         weights[3, j] = slopes[j] * means[j]
-    sum_by_boxes(True, places, weights, sums)
+    sum_by_boxes(Summand(slope=True), places, weights, sums)
     for i in range(gains.size):
         there = gains[i] * sums[2, i] - sums[3, i]
         here = slopes[i] * (sums[1, i] - means[i] * sums[0, i])

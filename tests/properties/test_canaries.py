@@ -32,7 +32,6 @@ from gbrank.engine.numba_internals import (
     quick_compiling,
     slice_of,
     stack_matrix,
-    type_of,
     unpack,
 )
 from gbrank.schedules import staircase
@@ -95,8 +94,8 @@ def test_structures_in_compiled_code() -> None:
     twice = numba.cfunc("float64(float64)")(lambda x: 2 * x)
     packed, memory, addresses = np.array([4.0, 0.5]), np.zeros((2, 3)), Addresses(twice.address)
     given = (outer, packed, memory, addresses)
-    assert type_of(outer).types[0] == VECTOR
-    signature = tuple(map(type_of, given))
+    assert numba.typeof(outer).types[0] == VECTOR
+    signature = tuple(map(numba.typeof, given))
     compiled: Any = njit(signature, error_model="numpy", _nrt=False)(walk)
     assert compiled(*given) == 8.5
     assert_array_equal(outer.first, [0, 5, 5, 0])

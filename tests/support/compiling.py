@@ -17,8 +17,8 @@ from gbrank.engine.driver import Runner
 LONGEST = (
     "swept_pairs_loop", "noisy_whole_lists_loop", "soft_rank_loop",
     "tied_expectation_loop", "noisy_rankings_loop", "hinge_pairs_loop", "direct_pairs_loop",
-    "smooth_measure_loop", "approximate_measure_loop", "smooth_average_precision_loop",
-    "slam_smooth_loop", "list_likelihood_loop",
+    "unweighted_pairs_loop", "smooth_measure_loop", "approximate_measure_loop",
+    "smooth_average_precision_loop", "slam_smooth_loop", "list_likelihood_loop",
 )  # fmt: skip
 Job = tuple[Function, Any, Function]  # how to compile, for which types, and what
 
