@@ -78,9 +78,7 @@ class BestRate(BaseEstimator):
         ValueError
             If there is no rate, or one is not above 0.
         """
-        rates = [
-            check_number(rate, "learning_rates", 0, open_low=True) for rate in self.learning_rates
-        ]
+        rates = [check_number(rate, "learning_rates", above=0) for rate in self.learning_rates]
         if not rates:
             raise ValueError("learning_rates must hold at least one rate, got none.")
 

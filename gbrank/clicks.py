@@ -31,6 +31,12 @@ DEVIATION = 0.3
 CONTEXT = 0.5
 RATE = 1.0
 STEPS = 100
+GROUPS: dict[str, Any] = {
+    "by": ["query", "document"],
+    "sort": False,
+    "dropna": False,
+    "observed": True,
+}
 MOST_SLOTS = 500  # the time grows with the cube of their number
 # Of more, positions from 100 on share a slot with those up to 2% further down.
 STARTS = np.unique([*range(1, 100), *np.ceil(100 * 1.02 ** np.arange(1500))])
@@ -212,8 +218,8 @@ def position_report(
     order = np.lexsort((values, counts, slots.index, document))
     cells = (document[order], slots.index[order])
     shape = (len(rank), len(slots.names))
-    shown = sp.csr_array(sp.coo_array((counts[order], cells), shape))
-    clicked = sp.csr_array(sp.coo_array(((counts * values)[order], cells), shape))
+    shown = sp.csr_array((counts[order], cells), shape)
+    clicked = sp.csr_array(((counts * values)[order], cells), shape)
     weighted = shown.sum(axis=1) > 0
     shown = shown[weighted]
     clicked = clicked[weighted]
@@ -331,18 +337,18 @@ def clicks_to_labels(
     clicks = check_labels(log["click"], "log['click']", len(log))
     if not clicks.any():
         raise ArgumentError("log['click']", "must have at least one click", "only zeros")
-    grouped = log.groupby(["query", "document"], sort=False, dropna=False, observed=True)
     if attention is None:
-        attention = position_report(grouped.ngroup(), position, clicks).attention
+        documents = log.groupby(**GROUPS).ngroup()
+        attention = position_report(documents, position, clicks).attention
         position = merge_positions(position[:, np.newaxis])[:, 0]
     positions, index = np.unique(position, return_inverse=True)
     attentions = [
-        check_number(attention.get(number), f"attention[{number}]", 0, open_low=True)
+        check_number(attention.get(number), f"attention[{number}]", above=0)
         for number in positions.astype(int).tolist()
     ]
     chance = np.array(attentions)[index]
     rows = log.assign(click=clicks, expected=chance * clicks.sum() / chance.sum())
-    table = rows.groupby(["query", "document"], sort=False, dropna=False, observed=True).agg(
+    table = rows.groupby(**GROUPS).agg(
         impressions=("click", "size"), clicked=("click", "sum"), expected=("expected", "sum")
     )
     expected = np.array(table.pop("expected"))

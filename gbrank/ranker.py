@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
-from gbrank.common.checks import check_choice, check_jobs, check_number, quoted, shortened
+from gbrank.common.checks import check_choice, check_integer, check_jobs, quoted, shortened
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held, usable_threads
@@ -365,7 +365,7 @@ class GBRanker(BoostedRanker):
         """Return the chain of models whose scores are summed."""
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
         most = fitted.best_iteration
-        check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
+        check_integer(num_iteration, "num_iteration", 1, most, optional=True)
         threads = usable_threads(check_jobs(self.n_jobs))
         score = partial(fitted.model.predict, n_jobs=threads, n_trees=num_iteration)
         link = Link(fitted.schema, interrupts_held()(score))

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from gbrank.common.checks import check_number, check_takes, quoted
+from gbrank.common.checks import check_integer, check_number, check_takes, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
 from gbrank.common.grammar import changed_options, evaluate, format_options
@@ -119,8 +119,8 @@ class geometric(_Interpolation):
     [1.0, 0.1, 0.01]
     """
 
-    start: float = Real(REQUIRED, 0, open_low=True)
-    stop: float = Real(REQUIRED, 0, open_low=True)
+    start: float = Real(REQUIRED, above=0)
+    stop: float = Real(REQUIRED, above=0)
 
     def _between(self, share: float) -> float:
         return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
@@ -186,8 +186,8 @@ class staircase(Schedule):
     [64.0, 64.0, 32.0, 32.0, 16.0]
     """
 
-    start: float = Real(REQUIRED, 0, open_low=True)
-    factor: float = Real(REQUIRED, 0, open_low=True)
+    start: float = Real(REQUIRED, above=0)
+    factor: float = Real(REQUIRED, above=0)
     every: int = Integer(REQUIRED, 1)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
@@ -221,7 +221,7 @@ class join(Schedule):
 
     def __init__(self, schedules: Sequence[Sigma], boundaries: Sequence[int]) -> None:
         for boundary in boundaries:
-            check_number(boundary, "boundaries", 1, integer=True)
+            check_integer(boundary, "boundaries", 1)
         if len(schedules) != len(boundaries) + 1 or any(a >= b for a, b in pairwise(boundaries)):
             demand = f"must be {len(schedules) - 1} increasing rounds, one fewer than schedules"
             raise ArgumentError("boundaries", demand, quoted(boundaries))

@@ -26,7 +26,7 @@ from benchmarks.papers.explanations import explanation
 from benchmarks.papers.page import publish, published, table
 from benchmarks.papers.paper_rows import FAR, PaperRow
 from benchmarks.papers.settings import Settings
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_integer
 from gbrank.common.progress import Bar
 
 
@@ -119,7 +119,7 @@ def _settings(arguments: argparse.Namespace, names: list[str]) -> Settings:
         for dataset in EXPERIMENTS[name].datasets:
             if not (folder / dataset).is_dir():
                 raise ValueError(f"--data must hold a folder {dataset} for {name}, got {folder}.")
-    check_number(arguments.queries, "--queries", 5, integer=True)
+    check_integer(arguments.queries, "--queries", 5)
     return Settings(
         folder,
         Path(arguments.results),

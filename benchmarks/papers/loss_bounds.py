@@ -2,7 +2,7 @@
 
 from math import log, sqrt
 
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_integer, check_number
 
 
 def generalization_bound(
@@ -46,9 +46,9 @@ def generalization_bound(
     0.0843
     """
     _check_sizes(lipschitz=lipschitz, norm=norm, radius=radius)
-    check_number(n_queries, "n_queries", 1, integer=True)
-    check_number(n_documents, "n_documents", 1, integer=True)
-    check_number(delta, "delta", 0, 1, open_low=True)
+    check_integer(n_queries, "n_queries", 1)
+    check_integer(n_documents, "n_documents", 1)
+    check_number(delta, "delta", above=0, high=1)
     complexity = 3 * lipschitz * norm * radius * sqrt(n_documents / n_queries)
     return complexity + sqrt(8 * log(2 / delta) / n_queries)
 
@@ -82,9 +82,9 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
     >>> smooth_ndcg_lipschitz(sigma=2.0, norm=1.0, radius=1.0, n_documents=4)
     32.0
     """
-    check_number(sigma, "sigma", 0, open_low=True)
+    check_number(sigma, "sigma", above=0)
     _check_sizes(norm=norm, radius=radius)
-    check_number(n_documents, "n_documents", 1, integer=True)
+    check_integer(n_documents, "n_documents", 1)
     return float(8 * norm * radius * n_documents**1.5 / sigma)
 
 
@@ -126,9 +126,9 @@ def selection_excess_bound(
     >>> round(selection_excess_bound(10_000, 100, delta=0.05, approximation_error=0.01), 4)
     0.0607
     """
-    check_number(n_queries, "n_queries", 1, integer=True)
-    check_number(n_rankers, "n_rankers", 1, integer=True)
-    check_number(delta, "delta", 0, 1, open_low=True)
+    check_integer(n_queries, "n_queries", 1)
+    check_integer(n_rankers, "n_rankers", 1)
+    check_number(delta, "delta", above=0, high=1)
     check_number(approximation_error, "approximation_error", 0)
     return 2 * sqrt(log(2 * n_rankers / delta) / (2 * n_queries)) + 2 * approximation_error
 
@@ -171,7 +171,7 @@ def convex_excess_bound(lipschitz: float, norm: float, radius: float, n_queries:
     0.1
     """
     _check_sizes(lipschitz=lipschitz, norm=norm, radius=radius)
-    check_number(n_queries, "n_queries", 1, integer=True)
+    check_integer(n_queries, "n_queries", 1)
     return lipschitz * norm * radius * sqrt(8 / n_queries)
 
 
@@ -217,8 +217,8 @@ def perceptron_loss_bound(
     >>> bool(perceptron.cumulative_loss_[-1] < perceptron_loss_bound(2**0.5, 1))
     True
     """
-    check_number(gap, "gap", 0, open_low=True)
-    check_number(margin, "margin", 0, open_low=True)
+    check_number(gap, "gap", above=0)
+    check_number(margin, "margin", above=0)
     return perceptron_regret_bound(radius, margin / gap, 0.0, learning_rate, margin)
 
 
@@ -262,8 +262,8 @@ def perceptron_regret_bound(
     41.5959
     """
     _check_sizes(radius=radius, norm=norm, loss=loss)
-    check_number(learning_rate, "learning_rate", 0, open_low=True)
-    check_number(margin, "margin", 0, open_low=True)
+    check_number(learning_rate, "learning_rate", above=0)
+    check_number(margin, "margin", above=0)
     step = norm * sqrt(4 * radius**2 + 2 * margin / learning_rate)
     return ((step + sqrt(step**2 + 4 * margin * loss)) / (2 * margin)) ** 2
 

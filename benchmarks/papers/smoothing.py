@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from gbrank.common.checks import check_finite, check_labels, check_number, check_vector
+from gbrank.common.checks import check_finite, check_integer, check_labels, check_number
 from gbrank.common.table import number_names
 from gbrank.data.queries import Queries
 from gbrank.fit.estimator import draw_seed
@@ -86,9 +86,9 @@ def draw_objective(
     """
     chosen = get_objective(objective)
     labels = check_labels(y, "y")
-    start = check_finite(check_vector(scores, "scores", len(labels)), "scores")
-    check_number(document, "document", 0, len(labels) - 1, integer=True, optional=True)
-    check_number(reach, "reach", 0, open_low=True, optional=True)
+    start = check_finite(scores, "scores", len(labels))
+    check_integer(document, "document", 0, len(labels) - 1, optional=True)
+    check_number(reach, "reach", above=0, optional=True)
     curves = _curves(sigmas)
     if document is None:
         direction = np.random.default_rng(draw_seed(random_state)).normal(size=len(start))
@@ -152,7 +152,7 @@ def draw_soft_ranks(
     >>> ax.lines[1].get_ydata().round(5)  # table 1 of the paper
     array([1.     , 2.00118, 2.99882, 4.     , 5.     ])
     """
-    values = check_finite(check_vector(scores, "scores"), "scores")
+    values = check_finite(scores, "scores")
     curves = _curves(sigmas)
     ordered = np.sort(values)[::-1]
     ranks = rankdata(-ordered)
@@ -172,7 +172,7 @@ def _curves(sigmas: Sequence[float]) -> list[tuple[float, dict[str, Any]]]:
     """Return each sigma with the colour and label of its curve; colours go from dark to light."""
     if not len(sigmas):
         raise ValueError("sigmas must have at least one entry, got none.")
-    widths = [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]
+    widths = [check_number(sigma, "sigmas", above=0) for sigma in sigmas]
     shades = [colormaps["viridis"](0.9 * i / max(1, len(widths) - 1)) for i in range(len(widths))]
     curves = zip(widths, shades, number_names(widths), strict=True)
     return [(width, {"color": shade, "label": f"σ = {name}"}) for width, shade, name in curves]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_number, check_vector
+from gbrank.common.checks import check_finite, check_integer, check_number
 from gbrank.common.values import Vector
 
 __all__ = [
@@ -54,8 +54,8 @@ def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:
     >>> float(rank_error_bound(scores, sigma=0.01).max().round(5))
     0.00471
     """
-    values = check_finite(check_vector(scores, "scores"), "scores")
-    check_number(sigma, "sigma", 0, open_low=True)
+    values = check_finite(scores, "scores")
+    check_number(sigma, "sigma", above=0)
     order = np.argsort(values)
     with np.errstate(over="ignore"):  # an infinite gap is no error
         gaps = np.diff(values[order], prepend=-np.inf, append=np.inf) / sigma
@@ -125,8 +125,8 @@ def smooth_ndcg_error_bound(scores: ArrayLike, sigma: float) -> float:
     >>> round(smooth_ndcg_error_bound([3.0, 2.0, 0.5], sigma=0.2), 5)
     0.01348
     """
-    values = check_finite(check_vector(scores, "scores"), "scores")
-    check_number(sigma, "sigma", 0, open_low=True)
+    values = check_finite(scores, "scores")
+    check_number(sigma, "sigma", above=0)
     with np.errstate(over="ignore"):  # an infinite gap is no error
         gaps = np.diff(np.sort(values)) ** 2 / sigma
     return float((len(values) - 1) * np.exp(-gaps.min(initial=np.inf)))
@@ -163,8 +163,8 @@ def ap_error_bound(rank_error: float, n_relevant: int, beta: float = 10.0) -> fl
     0.0024
     """
     check_number(rank_error, "rank_error", 0, 0.5)
-    check_number(n_relevant, "n_relevant", 1, integer=True)
-    check_number(beta, "beta", 0, open_low=True)
+    check_integer(n_relevant, "n_relevant", 1)
+    check_number(beta, "beta", above=0)
     places = np.arange(1, n_relevant + 1)
     wrong = exp(-beta * (1 - 2 * rank_error))
     share = (1 / (places - rank_error)).sum()
@@ -236,8 +236,8 @@ def check_lambdas(
     >>> bool(check_lambdas(lambda s: s * s.sum(), [3.0, 1.0, 2.0]).asymmetry > 0.1)
     True
     """
-    point = check_finite(check_vector(scores, "scores"), "scores")
-    check_number(step, "step", 0, open_low=True)
+    point = check_finite(scores, "scores")
+    check_number(step, "step", above=0)
     columns = [
         (_values(lambdas, point + away) - _values(lambdas, point - away)) / (2 * step)
         for away in step * np.eye(len(point))
@@ -252,4 +252,4 @@ def check_lambdas(
 
 def _values(lambdas: Callable[[Vector], Any], scores: Vector) -> Vector:
     """Return the lambdas of some scores, checked."""
-    return check_finite(check_vector(lambdas(scores), "lambdas", len(scores)), "lambdas")
+    return check_finite(lambdas(scores), "lambdas", len(scores))

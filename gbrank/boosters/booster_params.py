@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gbrank.boosters.interface import Params, TreeSettings
-from gbrank.common.checks import LARGEST_FLOAT, check_number, quoted, unknown_names
+from gbrank.common.checks import LARGEST_FLOAT, check_integer, quoted, unknown_names
 from gbrank.common.errors import ArgumentError
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, find_columns
@@ -125,7 +125,7 @@ def whole_number(
     """Check a parameter that must be a whole number in this range."""
     value = params.get(name, default)
     name = f"{name} in booster_params"
-    return int(check_number(value, name, low, high, integer=True))
+    return int(check_integer(value, name, low, high))
 
 
 def by_position(params: Params, schema: Schema) -> Params:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_watch import Watch
 from gbrank.boosters.staged_objective import StagedObjective
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_integer
 from gbrank.common.errors import warn_user
 from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
@@ -180,7 +180,7 @@ class StagedStopping:
     def __init__(self, hook: GradientHook, rounds: int, verbose: bool) -> None:
         self._hook = hook
         self._verbose = verbose
-        self._patience = check_number(rounds, "rounds", 1, integer=True)
+        self._patience = check_integer(rounds, "rounds", 1)
 
     def ends(self, done: int, best: int) -> bool:
         """Tell whether training ends after some rounds, of which `best` are to be kept."""

@@ -9,7 +9,7 @@ from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.plan import Plan
 from gbrank.boosters.stages import stages_by_plan, stages_of
-from gbrank.common.checks import check_choice, check_finite, check_vector
+from gbrank.common.checks import check_choice, check_finite
 from gbrank.common.collective import all_any, all_sum
 from gbrank.common.errors import error_context, warn_user
 from gbrank.common.values import Mask, Vector
@@ -97,7 +97,7 @@ class StagedObjective:
         sigma = stage.sigma(number)
         lengthening = 1.0
         if unit_of(stage.schedule) == "spread":
-            seen = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
+            seen = check_finite(scores, "scores", queries.n_documents)
             if facts.start != "none" and self.curvature == "own":
                 lengthening = step_factor(sigma, queries, facts.sigma_unit)
             sigma *= unit_width(seen, queries, facts.sigma_unit)

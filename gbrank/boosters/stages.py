@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_integer
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import first_learned
 from gbrank.schedules import Curve, Progress, Schedule, Sigma, as_schedule, check_schedule, sigma_at
@@ -61,7 +61,7 @@ def stages_of(
 
     After a fit `before` with the same schedule, there is one, which continues that schedule.
     """
-    check_number(rounds, "rounds", 1, integer=True, optional=True)
+    check_integer(rounds, "rounds", 1, optional=True)
     schedule = as_schedule(objective.facts.sigma if sigma is None else sigma)
     if before is not None:
         main = make_stage(objective, schedule, -before.done, before.rounds)

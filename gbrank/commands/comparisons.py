@@ -12,7 +12,7 @@ import numpy as np
 from gbrank import make_cubic
 from gbrank.commands.data_files import ColumnName, Reader, read_parts
 from gbrank.commands.options import File, NewFile, NewPicture, printable
-from gbrank.common.checks import check_number, check_unique, unknown_name
+from gbrank.common.checks import check_integer, check_known_name, check_unique
 from gbrank.common.errors import ArgumentError
 from gbrank.common.files import replace_file, replaced
 from gbrank.common.values import Array, Positions, Vector
@@ -148,18 +148,18 @@ def _read(
     reader: Reader, paths: Sequence[str], rankers: Sequence[str], time: str | None
 ) -> tuple[Dataset, dict[str, Array]]:
     """Read a data set, and its columns that are rankers, not features."""
-    taken = [name for name in (time, reader.docid) if name is not None]
+    extra = [name for name in (time, reader.docid) if name is not None]
     try:
-        data, files = read_parts(reader, paths, [*rankers, *taken])
+        data, files = read_parts(reader, paths, [*rankers, *extra])
     except ValueError:
         _check_no_qrels(paths)
         raise
     X = data["X"]
     known = list(getattr(X, "columns", []))
-    if unknown := [name for name in (*taken, *reader.categorical_feature) if name not in known]:
-        raise unknown_name("column", unknown[0], known)
+    for name in (*extra, *reader.categorical_feature):
+        check_known_name("column", name, known)
     names = [name for name in rankers if name in known and not Path(name).exists()]
-    columns = {name: X[name].to_numpy() for name in (*names, *taken)}
+    columns = {name: X[name].to_numpy() for name in (*names, *extra)}
     X = X.drop(columns=list(columns)) if columns else X
     for name in reader.categorical_feature:  # LightGBM and XGBoost know them by the type
         X = X.assign(**{name: X[name].astype("string").astype("category")})
@@ -221,7 +221,7 @@ def demo(
     gbrank demo
     gbrank demo --n-queries 3000 --output larger.png
     """
-    check_number(n_queries, "--n-queries", 3, integer=True)
+    check_integer(n_queries, "--n-queries", 3)
     X, y, qid = make_cubic(n_queries, random_state=random_state)
     n_train = n_queries * 2 // 3
     fold = np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TextIO, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.checks import check_finite, check_vector, quoted, unknown_name
+from gbrank.common.checks import check_finite, check_known_name, quoted
 from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.runtime import import_optional
 from gbrank.common.values import Mask, Positions, Vector
@@ -139,8 +139,8 @@ class Reader:
         """Find the columns that are neither features nor read for something else."""
         if self.features and self.drop:
             raise ArgumentError("drop", "must not be given with --features", f"{list(self.drop)}")
-        if unknown := [name for name in self.features if name not in names]:
-            raise unknown_name("column (features)", unknown[0], names)
+        for name in self.features:
+            check_known_name("column (features)", name, names)
         known = {*others, *self.features}
         return [name for name in names if name not in known] if self.features else self.drop
 
@@ -194,7 +194,7 @@ def read_numbers(path: str, name: str, mask: Mask) -> Vector:
         lines = read_lines(path)
         values = [_number(text, f"{path}, line {line}") for line, text in enumerate(lines, 1)]
     with error_context(f"{path}: "):
-        return check_finite(check_vector(values, name, len(mask)), name)[mask]
+        return check_finite(values, name, len(mask))[mask]
 
 
 def _number(text: str, where: str) -> float:

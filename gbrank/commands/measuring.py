@@ -13,12 +13,12 @@ import numpy as np
 from gbrank.commands.data_files import FilesToScore, Labelled, is_table, read_numbers, write_table
 from gbrank.commands.models import load, print_json
 from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, NewPicture, printable
-from gbrank.common.checks import check_unique, unknown_name
+from gbrank.common.checks import check_known_name, check_unique
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows, of_all
-from gbrank.data.text_files import written
+from gbrank.data.text_files import write_lines
 from gbrank.data.trec import judged_run, run_lines
 from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
@@ -79,8 +79,7 @@ def predict(
             raise ArgumentError("qid", f"must name a column of {file}", repr(reader.qid))
         names = names_in_comments(comments(), qid.tolist())
         if reader.docid is not None:
-            if reader.docid not in columns:
-                raise unknown_name("column (docid)", reader.docid, columns)
+            check_known_name("column (docid)", reader.docid, columns)
             names = columns[reader.docid]
         lines = run_lines(scores, qid, list(names), run_name)
     elif output != "-" and is_table(output):
@@ -88,9 +87,8 @@ def predict(
         return
     if output == "-":
         print_lines(lines)
-        return
-    with written(output) as target:
-        target.writelines(f"{line}\n".encode() for line in lines)
+    else:
+        write_lines(output, lines)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -254,10 +252,10 @@ def _judged(
     if scores is not None:
         return data, read_numbers(scores, "scores", mask)
     if not Path(str(model)).is_file():
-        return data, ranker._predicted(data.X, data.arguments()["qid"])
+        return data, ranker._predicted(data.X, data.queries.qid)
     from gbrank.evaluation.scorable import scores_from  # needs all boosters
 
-    return data, scores_from(ranker, data.X, qid=data.arguments()["qid"])
+    return data, scores_from(ranker, data.X, qid=data.queries.qid)
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

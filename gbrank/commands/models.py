@@ -179,7 +179,7 @@ def explain(
     if names is None:
         documents = [int(text) if text.isdecimal() else text for text in documents]
     explain = ranker.explain_document if pair is None else ranker.explain_pair
-    why = explain(data.X, *documents, qid=data.arguments()["qid"], query=query, docid=names)
+    why = explain(data.X, *documents, qid=data.queries.qid, query=query, docid=names)
     if html is None:
         print(why, why.in_words(), why.to_markdown(), sep="\n\n")
         return
@@ -259,7 +259,7 @@ def report(
         data.X,
         data.y if judge_labels is None else data.labels[people],
         html=html,
-        qid=data.arguments()["qid"],
+        qid=data.queries.qid,
         against=against,
         judge_labels=None if judge_labels is None else data.y,
         train=training,

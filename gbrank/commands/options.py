@@ -57,14 +57,8 @@ class _Pairs(argparse.Action):
 def sections(item: object) -> dict[str, str]:
     """Split a docstring into sections by title; the title of the first one is ""."""
     text = inspect.cleandoc(item.__doc__ or "")
-    result = {}
-    title = ""
-    start = 0
-    for match in re.finditer(r"^(\w+)\n-+\n", text, re.M):
-        result[title] = text[start : match.start()]
-        title = match[1]
-        start = match.end()
-    return result | {title: text[start:]}
+    first, *others = re.split(r"^(\w+)\n-+\n", text, flags=re.M)  # a title, its text, a title, ...
+    return {"": first, **dict(zip(others[::2], others[1::2], strict=True))}
 
 
 def documented_parameters(item: object) -> dict[str, tuple[str, str]]:

@@ -2,16 +2,16 @@
 
 import difflib
 import inspect
-import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.values import Vector, one_column, plain
+from gbrank.common.values import Mask, Vector, one_column, plain
 
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_INTEGER = 2**63 - 1  # of compiled code
@@ -72,7 +72,7 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
 
 
 def check_entries(
-    wrong: NDArray[np.bool_], values: Vector, name: str, demand: str, where: str = "in row"
+    wrong: Mask, values: Vector, name: str, demand: str, where: str = "in row"
 ) -> None:
     """Raise if some values are wrong, naming the first one and its row."""
     if wrong.any():
@@ -80,10 +80,11 @@ def check_entries(
         raise ArgumentError(name, demand, f"{values[row]} {where} {row}")
 
 
-def check_finite(values: Vector, name: str) -> Vector:
-    """Check that there are no NaN and infinite entries."""
-    check_entries(~np.isfinite(values), values, name, "must be finite")
-    return values
+def check_finite(values: ArrayLike, name: str, length: int | None = None) -> Vector:
+    """Convert `values` to a vector as `check_vector` does, without NaN and infinite entries."""
+    vector = check_vector(values, name, length)
+    check_entries(~np.isfinite(vector), vector, name, "must be finite")
+    return vector
 
 
 def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> Vector:
@@ -100,7 +101,7 @@ def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> V
 
 def check_labels(labels: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Check that labels are finite and not negative."""
-    values = check_finite(check_vector(labels, name, length), name)
+    values = check_finite(labels, name, length)
     check_entries(values < 0, values, name, "must be at least 0")
     return values
 
@@ -127,37 +128,33 @@ def check_number(
     low: float = -np.inf,
     high: float = np.inf,
     *,
+    above: float = -np.inf,
+    below: float = np.inf,
     integer: bool = False,
-    open_low: bool = False,
-    open_high: bool = False,
     optional: bool = False,
 ) -> Any:
-    """Check a number from `low` to `high`, which are allowed unless they are open."""
+    """Check a number from `low` to `high`, or strictly between `above` and `below`."""
     if value is None and optional:
         return None
     number = plain(value)
-    least = math.nextafter(low, math.inf) if open_low else low
-    most = math.nextafter(high, -math.inf) if open_high else high
     kind: Any = int if integer else float
     largest = LARGEST_INTEGER if integer else LARGEST_FLOAT
     is_number = isinstance(number, kind | int) and not isinstance(number, bool)
-    if is_number and least <= number <= most and abs(number) <= largest:
+    if is_number and above < number < below and low <= number <= high and abs(number) <= largest:
         return kind(number)
-    lower = f"{'above' if open_low else 'of at least'} {low}"
-    upper = f"{'below' if open_high else 'at most'} {high}"
-    demand = _demand("an integer" if integer else "a number", {lower: low, upper: high}, optional)
+    bounds = {"above": above, "of at least": low, "below": below, "at most": high}
+    texts = [f"{word} {bound}" for word, bound in bounds.items() if np.isfinite(bound)]
+    demand = f"must be {'an integer' if integer else 'a number'} {' and '.join(texts)}".rstrip()
+    demand = f"{demand} or None" if optional else demand
     raise (ArgumentError if is_number else ArgumentTypeError)(name, demand, quoted(value))
 
 
-def _demand(kind: str, bounds: Mapping[str, float], optional: bool) -> str:
-    texts = [text for text, bound in bounds.items() if np.isfinite(bound)]
-    demand = f"must be {kind} {' and '.join(texts)}".rstrip()
-    return f"{demand} or None" if optional else demand
+check_integer = partial(check_number, integer=True)
 
 
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     """Check a number of threads or processes; None and -1 stand for all."""
-    jobs = check_number(n_jobs, name, -1, MOST_JOBS, integer=True, optional=True)
+    jobs = check_integer(n_jobs, name, -1, MOST_JOBS, optional=True)
     if jobs == 0:
         raise ArgumentError(name, "must be -1 or at least 1, or None", "0")
     return None if jobs is None else int(jobs)
@@ -219,6 +216,12 @@ def queries_needed(what: str, argument: str) -> ValueError:
     )
 
 
+def check_known_name(kind: str, name: str, known: Collection[str]) -> None:
+    """Check that a name is one of those that are known."""
+    if name not in known:
+        raise unknown_name(kind, str(name), known)
+
+
 def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
     """Write a sentence for each of several unknown names, and the known names once."""
     *first, last = (str(unknown_name(kind, name, known)) for name in names)
@@ -241,7 +244,7 @@ def unknown_name(
             f"{kind} must be passed again, as by set_params({kind}=...): {name} is a function of "
             "yours, which is not saved with a model."
         )
-    known = sorted(known)
+    known = sorted(map(str, known))
     if len(known) > MOST_LISTED:
         close = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.0)
         return ValueError(f"unknown {kind} {quoted(name)}. Nearest: {', '.join(close)}.")

@@ -1,11 +1,14 @@
 """The error of an argument that is not what it should be, and warnings at the user's line."""
 
+import copy
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 
+@dataclass(eq=False, repr=False)
 class ArgumentError(ValueError):
     """An argument is not what it should be: "{context}{argument} {demand}, got {got}.{hint}".
 
@@ -25,23 +28,12 @@ class ArgumentError(ValueError):
         Other arguments that the hint names.
     """
 
-    def __init__(
-        self,
-        argument: str,
-        demand: str,
-        got: str = "",
-        hint: str = "",
-        context: str = "",
-        remedies: tuple[str, ...] = (),
-    ) -> None:
-        # Pickle restores it from these.
-        super().__init__(argument, demand, got, hint, context, remedies)
-        self.argument = argument
-        self.demand = demand
-        self.got = got
-        self.hint = hint
-        self.context = context
-        self.remedies = remedies
+    argument: str
+    demand: str
+    got: str = ""
+    hint: str = ""
+    context: str = ""
+    remedies: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.message(self.argument)
@@ -53,8 +45,9 @@ class ArgumentError(ValueError):
 
     def within(self, context: str) -> "ArgumentError":
         """Put a context before the message."""
-        argument, demand, got, hint, inner, remedies = self.args
-        return type(self)(argument, demand, got, hint, context + inner, remedies)
+        error = copy.copy(self)
+        error.context = context + self.context
+        return error
 
 
 class ArgumentTypeError(ArgumentError, TypeError):

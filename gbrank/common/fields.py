@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_integer, check_number
 from gbrank.common.values import plain
 
 CHECK = "check"  # the metadata of a field: (value, name) -> checked value
@@ -20,17 +20,19 @@ def Parameter(default: object, check: Callable[..., Any], **options: Any) -> Any
 
 
 def Integer(default: int | None, low: float = -np.inf, high: float = np.inf) -> Any:
-    """Declare a field of integers, as `Real` does of numbers."""
-    return Real(default, low, high, integer=True)
+    """Declare a field of integers, one of which may be None, as `Real` does of numbers."""
+    return Parameter(default, check_integer, low=low, high=high, optional=default is None)
 
 
-def Real(default: float | None, low: float = -np.inf, high: float = np.inf, **options: bool) -> Any:
+def Real(
+    default: float | None, low: float = -np.inf, high: float = np.inf, **options: float
+) -> Any:
     """Declare a field of numbers in bounds, with options of `check_number`.
 
     None is one of them if it is the default.
     """
-    optional = default is None
-    return Parameter(default, check_number, low=low, high=high, optional=optional, **options)
+    options["optional"] = default is None
+    return Parameter(default, check_number, low=low, high=high, **options)
 
 
 def Choice(default: object, choices: Iterable[object]) -> Any:

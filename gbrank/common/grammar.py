@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, TypeAlias
 
-from gbrank.common.checks import check_unique, quoted, unknown_name
+from gbrank.common.checks import check_known_name, check_unique, quoted
 
 Functions: TypeAlias = Mapping[str, Callable[..., Any]]
 
@@ -85,8 +85,7 @@ def _value(node: ast.expr, functions: Functions) -> Any:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id not in functions:
-            raise unknown_name("function", node.func.id, functions)
+        check_known_name("function", node.func.id, functions)
         arguments = [_value(argument, functions) for argument in node.args]
         keywords = {str(item.arg): _value(item.value, functions) for item in node.keywords}
         return functions[node.func.id](*arguments, **keywords)

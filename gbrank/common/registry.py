@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
-from gbrank.common.checks import nearest, unknown_name
+from gbrank.common.checks import check_known_name, nearest, unknown_name
 from gbrank.common.grammar import Call, parse, parse_options
 
 
@@ -99,11 +99,11 @@ class Registry(dict[str, Any], Generic[R]):
         True
         """
         entry = Registered(name or str(getattr(item, "name", "")), item)
-        known = {taken: _origin(by) for taken, by in self.known().items()}
+        known = self.known()
         for new in (entry.name, *entry.aliases):
             if re.search(r"[\[\]]", new):
                 raise ValueError(f"name must have no brackets, which hold labels, got {new!r}.")
-            if new in known and _code(known[new]) != _code(_origin(item)):
+            if new in known and _code(known[new]) != _code(item):
                 raise ValueError(f"name {new!r} is taken; choose another name.")
         self[entry.name] = item
         return item
@@ -139,8 +139,7 @@ class Registry(dict[str, Any], Generic[R]):
         parameters = fields(item) if isinstance(item, type) else ()
         accepted = [parameter.name for parameter in parameters if parameter.compare]
         for option in options:
-            if option not in accepted:
-                raise unknown_name(f"option of {self.kind} {call.name}", option, accepted)
+            check_known_name(f"option of {self.kind} {call.name}", option, accepted)
         return item, call, options
 
 
@@ -160,6 +159,7 @@ def _origin(item: object) -> Any:
     return item if isinstance(item, type) else getattr(item, "function", item)
 
 
-def _code(origin: object) -> tuple[Any, Any]:
-    """Where code is: a notebook cell that runs again is the same."""
+def _code(item: object) -> tuple[Any, Any]:
+    """Where the code of an item is: a notebook cell that runs again is the same."""
+    origin = _origin(item)
     return getattr(origin, "__module__", None), getattr(origin, "__qualname__", origin)

@@ -24,8 +24,8 @@ def by_name(table: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return {name: common for common, names in table.items() for name in names}
 
 
-def apart(name: str, taken: Container[str]) -> str:
-    """Return a name, in parentheses where it is taken."""
-    while name in taken:
+def apart(name: str, used: Container[str]) -> str:
+    """Return a name, in parentheses where it is used already."""
+    while name in used:
         name = f"({name})"
     return name

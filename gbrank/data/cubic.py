@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gbrank.common.checks import check_finite, check_number, check_vector
+from gbrank.common.checks import check_finite, check_integer
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Matrix, Positions, Vector
 
@@ -73,15 +73,15 @@ def make_cubic(
     >>> X.shape, qid[[0, 49, 50, -1]], np.bincount(y.astype(int))
     ((1000, 50), array([ 0,  0,  1, 19]), array([520, 320, 130,  20,  10]))
     """
-    check_number(n_queries, "n_queries", 1, integer=True)
-    check_number(n_documents, "n_documents", 2, integer=True)
-    check_number(n_features, "n_features", 1, integer=True)
-    shares = check_finite(check_vector(distribution, "distribution"), "distribution")
+    check_integer(n_queries, "n_queries", 1)
+    check_integer(n_documents, "n_documents", 2)
+    check_integer(n_features, "n_features", 1)
+    shares = check_finite(distribution, "distribution")
     if shares.size == 0 or shares.min() < 0 or not math.isclose(shares.sum(), 1, abs_tol=1e-9):
         demand = "must hold shares of at least 0 that sum to 1"
         raise ArgumentError("distribution", demand, repr(distribution))
     if not isinstance(random_state, np.random.Generator):
-        check_number(random_state, "random_state", 0, integer=True, optional=True)
+        check_integer(random_state, "random_state", 0, optional=True)
     generator = np.random.default_rng(random_state)
     X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
     linear, quadratic, cubic = (
@@ -96,10 +96,10 @@ def make_cubic(
         pairs = block[:, i] * block[:, j]
         parts = block @ linear, pairs @ quadratic, ((pairs @ factors) * block).sum(axis=1)
         orders[:, start : start + _BLOCK] = parts
-    worth = (orders / orders.std(axis=1, keepdims=True)).sum(axis=0)
+    relevance = (orders / orders.std(axis=1, keepdims=True)).sum(axis=0)
     qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
     cuts = np.rint(np.cumsum(shares[:-1]) * len(X)).astype(np.int64)
     sizes = np.diff(cuts, prepend=0, append=len(X))
     y = np.empty(len(X))
-    y[np.argsort(worth, kind="stable")] = np.repeat(np.arange(len(shares)), sizes)
+    y[np.argsort(relevance, kind="stable")] = np.repeat(np.arange(len(shares)), sizes)
     return X, y, qid

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
     check_entries,
     check_finite,
+    check_known_name,
     check_labels,
     check_vector,
     check_weights,
     quoted,
-    unknown_name,
 )
 from gbrank.common.collective import all_any
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.grammar import check_label_name
-from gbrank.common.values import Mask, Positions, Vector
+from gbrank.common.values import Array, Mask, Positions, Vector
 from gbrank.data.frames import as_frame, as_numbers
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sampling import query_keys, sampled
@@ -41,7 +40,7 @@ VALIDATION = {
     "labels": "eval_labels",
 }
 
-Chosen: TypeAlias = NDArray[np.int64] | NDArray[np.bool_] | slice
+Chosen: TypeAlias = Positions | Mask | slice
 Labels: TypeAlias = Mapping[str, ArrayLike] | Sequence[str]  # by name, or columns of X
 
 
@@ -59,7 +58,7 @@ class Documents:
     sample_weight: Vector | None = None
     query_weight: Vector | None = None  # one a query; all others are one a document
     init_score: Vector | None = None
-    position: NDArray[np.float64] | None = None  # from 1; with contexts, a column for each
+    position: Array | None = None  # from 1; with contexts, a column for each
     labels: Mapping[str, Vector] = field(default_factory=dict)  # besides y; NaN is unjudged
 
     @classmethod
@@ -86,7 +85,7 @@ class Documents:
             queries,
             sample_weight=check_weights(sample_weight, "sample_weight", n, "document"),
             query_weight=check_weights(in_order, "query_weight", queries.n_queries, "query"),
-            init_score=check_initial_scores(init_score, "init_score", n),
+            init_score=check_initial_scores(init_score, n),
             position=None if position is None else check_positions(position, "position", n),
             labels=check_labels_by_name(labels, n),
         )
@@ -94,7 +93,10 @@ class Documents:
     @property
     def weights(self) -> Vector | None:
         """The weight of each document, times its query's; None if there are no weights."""
-        return document_weights(self.queries, self.sample_weight, self.query_weight)
+        if self.query_weight is None:
+            return self.sample_weight
+        per_document = self.query_weight[self.queries.index]
+        return per_document if self.sample_weight is None else per_document * self.sample_weight
 
     def arguments(self) -> dict[str, Any]:
         """List the arguments of `fit` that hold these documents."""
@@ -106,14 +108,13 @@ class Documents:
 
     def take(self, rows: Positions, queries: Queries, kept: Chosen = EVERY) -> Documents:
         """Take some documents, of `queries`, the retained ones of ours."""
-        columns: dict[str, Any] = {name: getattr(self, name) for name in BY_DOCUMENT}
-        columns |= {name: column[rows] for name, column in columns.items() if column is not None}
+        columns = {name: getattr(self, name) for name in BY_DOCUMENT}
         return Documents(
             None if self.X is None else take_rows(self.X, rows),
             queries=queries,
             query_weight=None if self.query_weight is None else self.query_weight[kept],
             labels={name: values[rows] for name, values in self.labels.items()},
-            **columns,
+            **{name: column[rows] for name, column in columns.items() if column is not None},
         )
 
     def take_queries(self, mask: Mask) -> Documents:
@@ -124,13 +125,13 @@ class Documents:
     def each_query(self) -> Iterator[Documents]:
         """Yield the documents of each query."""
         queries = self.queries
-        for query, (first, last) in enumerate(pairwise(queries.offsets)):
-            span = slice(query, query + 1)
-            size = last - first
+        for query in range(queries.n_queries):
+            rows = queries.rows(query)
             # Of the same type, so that no kernel is compiled again.
-            order = np.arange(size, dtype=queries.order.dtype)
-            single = Queries(order, np.array([0, size]), queries.ids[span])
-            yield self.take(queries.order[first:last], single, span)
+            order = np.arange(len(rows), dtype=rows.dtype)
+            span = slice(query, query + 1)
+            single = Queries(order, np.array([0, len(rows)]), queries.ids[span])
+            yield self.take(rows, single, span)
 
     def grouped(self) -> Documents:
         """Sort the documents by query, as other libraries need them."""
@@ -175,16 +176,14 @@ class Documents:
         return documents.take(rows, queries, kept), rows, kept
 
 
-def check_labels_by_name(
-    labels: object, length: int, argument: str = "labels"
-) -> dict[str, Vector]:
+def check_labels_by_name(labels: object, length: int) -> dict[str, Vector]:
     """Check labels by name, NaN where a document is unjudged."""
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):
-        raise TypeError(f"{argument} must be a mapping of name to values, got {quoted(labels)}.")
+        raise TypeError(f"labels must be a mapping of name to values, got {quoted(labels)}.")
     return {
-        check_label_name(name): _checked_label(values, f"{argument}[{name!r}]", length)
+        check_label_name(name): _checked_label(values, f"labels[{name!r}]", length)
         for name, values in labels.items()
     }
 
@@ -212,10 +211,9 @@ def find_label(
 
     `user` is what needs the label, for the error where there is none.
     """
-    if name not in labels:
-        if labels:
-            raise unknown_name("label", name, labels)
+    if not labels:
         raise ValueError(f"{user} needs labels= with {name!r}, got none.")
+    check_known_name("label", name, labels)
     judged = ~np.isnan(labels[name])
     if not judged.any():
         raise ValueError(f"{user} needs documents that are judged by {name!r}, got none.")
@@ -238,43 +236,32 @@ def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
         raise ArgumentTypeError("labels", demand, quoted(names))
     columns: dict[str, Any] = {}
     for name in check_column_names(names):
-        if name not in frame.columns:
-            raise unknown_name("column (labels)", str(name), map(str, frame.columns))
+        check_known_name("column (labels)", name, frame.columns)
         columns[name] = as_numbers(frame[name], "labels must name columns of numbers")
     return frame.drop(list(columns)).to_native(), columns
 
 
-def check_initial_scores(values: ArrayLike | None, name: str, length: int) -> Vector | None:
+def check_initial_scores(init_score: ArrayLike | None, length: int) -> Vector | None:
     """Check that scores to boost from are not too large for a booster."""
-    if values is None:
+    if init_score is None:
         return None
-    scores = check_finite(check_vector(values, name, length), name)
-    demand = f"must be at most {LARGEST_SCORE} in size"
-    check_entries(np.abs(scores) > LARGEST_SCORE, scores, name, demand)
+    scores = check_finite(init_score, "init_score", length)
+    too_large = np.abs(scores) > LARGEST_SCORE
+    check_entries(too_large, scores, "init_score", f"must be at most {LARGEST_SCORE} in size")
     return scores
 
 
-def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
+def check_positions(values: Any, name: str, length: int) -> Array:
     """Check positions of impressions, from 1, with a column for each context."""
     if isinstance(values, Mapping):
         parts = [check_positions(part, f"{name}[{key!r}]", length) for key, part in values.items()]
         return np.column_stack(parts)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] > 1:
         return np.column_stack([check_positions(part, name, length) for part in values.T])
-    vector = check_finite(check_vector(values, name, length), name)
+    vector = check_finite(values, name, length)
     wrong = (vector < 1) | (vector != np.floor(vector))
     check_entries(wrong, vector, name, "must hold integers of at least 1")
     return vector
-
-
-def document_weights(
-    queries: Queries, sample_weight: Vector | None, query_weight: Vector | None
-) -> Vector | None:
-    """Multiply each document's weight by its query's; None if there are no weights."""
-    if query_weight is None:
-        return sample_weight
-    per_document = query_weight[queries.index]
-    return per_document if sample_weight is None else per_document * sample_weight
 
 
 def take_rows(X: Any, rows: Positions) -> Any:

@@ -82,17 +82,21 @@ def check_not_empty(shape: tuple[int, ...]) -> None:
 
 def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
     """Check that no value is infinite."""
-    infinite = np.isinf(matrix.data if sp.issparse(matrix) else matrix)
-    if not np.count_nonzero(infinite):  # much faster than any() for a few rows
+    if (infinite := first_entry(matrix, np.isinf)) is None:
         return
-    entries = sp.coo_matrix(matrix)
-    first = int(np.argmax(np.isinf(entries.data)))
-    column = int(entries.col[first])
+    value, row, column = infinite
     name = column if names is None else names[column]
     demand = "must not hold infinite values; use NaN for missing ones"
-    raise ArgumentError(
-        "X", demand, f"{entries.data[first]} in row {entries.row[first]} of column {name!r}"
-    )
+    raise ArgumentError("X", demand, f"{value} in row {row} of column {name!r}")
+
+
+def first_entry(matrix: Features, test: np.ufunc) -> tuple[float, int, int] | None:
+    """Find the value, the row and the column of the first entry that a test holds for."""
+    if not np.count_nonzero(test(matrix.data if sp.issparse(matrix) else matrix)):
+        return None  # much faster than any() for a few rows
+    entries = sp.coo_matrix(matrix)
+    first = int(np.argmax(test(entries.data)))
+    return entries.data[first], int(entries.row[first]), int(entries.col[first])
 
 
 def as_dense(X: Features) -> Features:

@@ -10,18 +10,18 @@ from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
     check_choice,
     check_column_list,
     check_entries,
+    check_known_name,
     check_vector,
     quoted,
-    unknown_name,
 )
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.values import Vector
+from gbrank.common.values import Array, Mask, Vector
 from gbrank.data.feature_matrix import check_not_empty
 from gbrank.data.ids import as_ids, is_missing
 
@@ -48,10 +48,10 @@ def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
 class FeatureTable:
     """The columns of a data frame, by name; those of pandas without narwhals where time counts."""
 
-    def __init__(self, frame: Any, names: list[str]) -> None:
+    def __init__(self, frame: Any) -> None:
         self._native = frame  # of pandas, or of narwhals
         self._pandas = not isinstance(frame, nw.DataFrame)
-        self.names = names
+        self.names = [str(name) for name in frame.columns]
         self.shape: tuple[int, int] = frame.shape
 
     @cached_property
@@ -89,7 +89,7 @@ class FeatureTable:
         """Take some columns, as a data frame."""
         return self._frame[:, indices].to_native()
 
-    def matrix(self, indices: list[int], codes: Mapping[int, Vector]) -> NDArray[Any]:
+    def matrix(self, indices: list[int], codes: Mapping[int, Vector]) -> Array:
         """Convert these columns to numbers, with the codes of some of them."""
         columns = dict(codes)
         for index in set(self.others).intersection(indices) - codes.keys():
@@ -99,7 +99,7 @@ class FeatureTable:
         single = block.dtype == np.float32
         return np.require(block, np.float32 if single else np.float64, ["C", "W"])
 
-    def _pandas_block(self, indices: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+    def _pandas_block(self, indices: list[int], columns: dict[int, Vector]) -> Array:
         frame = self._native
         if columns:
             frame = frame.copy(deep=False)
@@ -111,13 +111,13 @@ class FeatureTable:
         dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
         return frame.to_numpy(dtype=dtype, na_value=np.nan)
 
-    def _block(self, indices: list[int], columns: dict[int, Vector]) -> NDArray[Any]:
+    def _block(self, indices: list[int], columns: dict[int, Vector]) -> Array:
         frame = self._frame.with_columns(
             nw.new_series(self.names[index], values, backend=self._frame.implementation)
             for index, values in columns.items()
         )
         frame = frame if indices == [*range(len(self.names))] else frame[:, indices]
-        block: NDArray[Any] = np.empty(0, object)
+        block: Array = np.empty(0, object)
         with suppress(Exception):  # of integers that NumPy has no like of
             block = frame.to_numpy()
         if block.dtype.kind in "biuf":
@@ -135,7 +135,7 @@ def feature_table(X: Any) -> FeatureTable | None:
         return None
     features = [name for name in frame.columns if not is_stored_index(name)]
     frame = frame if len(features) == len(frame.columns) else frame[features]
-    table = FeatureTable(frame, [str(name) for name in features])
+    table = FeatureTable(frame)
     check_not_empty(table.shape)
     if len(set(table.names)) < len(table.names):
         twice = max(table.names, key=table.names.count)
@@ -163,7 +163,7 @@ def split_frame(
     qid: str = "qid",
     drop: Sequence[str] = (),
     unjudged: Unjudged = "refuse",
-) -> tuple[Any, NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Any, Vector, Array]:
     """Split a data frame into the arguments of `fit`: features, labels and queries.
 
     Parameters
@@ -208,14 +208,13 @@ def split_frame(
 
 def split_and_mask(
     frame: Any, label: str, qid: str, drop: Sequence[str], unjudged: Unjudged
-) -> tuple[Any, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
+) -> tuple[Any, Vector, Array, Mask]:
     """Split as `split_frame` does, with the mask of the retained rows."""
     if (data := as_frame(frame, "frame")) is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
     check_column_list(drop, "drop")
     for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
-        if name not in data.columns:
-            raise unknown_name(f"column ({argument})", str(name), map(str, data.columns))
+        check_known_name(f"column ({argument})", name, data.columns)
     if label == qid:
         raise ArgumentError("label", "must be another column than qid", repr(label))
     described = getattr(getattr(frame, "schema", None), "pandas_metadata", None) or {}
@@ -244,7 +243,7 @@ def is_stored_index(name: object) -> bool:
     return re.fullmatch(r"__index_level_\d+__", name) is not None
 
 
-def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[Vector, Mask]:
     """Select the labels to use, and the mask of their rows."""
     check_choice(unjudged, "unjudged", ["refuse", "drop", "irrelevant"])
     values = check_vector(labels, "label")
@@ -265,7 +264,7 @@ def is_numeric(dtype: nw.dtypes.DType) -> bool:
     return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
-def as_numbers(column: nw.Series[Any], demand: str) -> NDArray[Any]:
+def as_numbers(column: nw.Series[Any], demand: str) -> Array:
     """Convert a column of numbers, or one without a value, to an array."""
     if not is_numeric(column.dtype):
         if (problem := describe_problem(column)) is not None:

@@ -147,7 +147,7 @@ def key_of(value: Any) -> int:
     return _digest(value[0])
 
 
-def places_among(
+def find_matches(
     wanted: Sequence[Any], known: Sequence[Any], key: Callable[[Any], Any] = key_of
 ) -> list[list[int]]:
     """Find each wanted id among the known ones.

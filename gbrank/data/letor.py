@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
-from gbrank.common.checks import check_finite, check_number, check_vector, quoted
+from gbrank.common.checks import check_finite, check_integer, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.files import StrPath
+from gbrank.common.values import Positions
 from gbrank.data.feature_matrix import Features, check_matrix, check_no_infinity
-from gbrank.data.text_files import LARGEST_EXACT, check_names, read_bytes, written
+from gbrank.data.text_files import LARGEST_EXACT, check_names, read_bytes, write_lines
 
-QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
+QueryIds: TypeAlias = Positions | NDArray[np.str_]
 
 _MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count columns in 32 bits
 _DENSE_CELLS = 2**27  # 1 GiB of float64
@@ -116,9 +117,7 @@ class Letor:
         from sklearn.datasets import load_svmlight_file  # takes long to import
 
         self._path = path
-        self._n_features = check_number(
-            n_features, "n_features", 1, _MAX_FEATURES, integer=True, optional=True
-        )
+        self._n_features = check_integer(n_features, "n_features", 1, _MAX_FEATURES, optional=True)
         limit = self._n_features or _MAX_FEATURES
         self._data = read_bytes(path).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if (nul := self._data.find(b"\0")) >= 0:
@@ -286,7 +285,7 @@ def write_letor(
     X = check_matrix(X)
     check_no_infinity(X, None)
     length = X.shape[0]
-    labels = check_finite(check_vector(y, "y", length), "y")
+    labels = check_finite(y, "y", length)
     names = check_names(qid, "qid", length, unwanted="#")
     remarks = [""] * length if comments is None else list(comments)
     if len(remarks) != length:
@@ -295,8 +294,7 @@ def write_letor(
         if not isinstance(remark, str) or not _COMMENT.fullmatch(remark):
             demand = "must hold one line of text each"
             raise ArgumentError("comments", demand, f"{remark!r} in row {row}")
-    with written(path) as file:
-        file.writelines(map(_line, labels.tolist(), names, _entries(X), remarks))
+    write_lines(path, map(_line, labels.tolist(), names, _entries(X), remarks))
 
 
 def _entries(X: Features) -> Iterator[tuple[list[int], list[float]]]:
@@ -310,10 +308,10 @@ def _entries(X: Features) -> Iterator[tuple[list[int], list[float]]]:
             yield columns.tolist(), row[columns].tolist()
 
 
-def _line(label: float, name: str, entries: tuple[list[int], list[float]], remark: str) -> bytes:
+def _line(label: float, name: str, entries: tuple[list[int], list[float]], remark: str) -> str:
     features = (f"{column + 1}:{_digits(value)}" for column, value in zip(*entries, strict=True))
     tail = [f"#{remark}"] if remark else []
-    return (" ".join([_digits(label), f"qid:{name}", *features, *tail]) + "\n").encode()
+    return " ".join([_digits(label), f"qid:{name}", *features, *tail])
 
 
 def _digits(value: float) -> str:

@@ -7,12 +7,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_number, quoted
+from gbrank.common.checks import check_integer, quoted
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.values import Positions, Vector
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.frames import as_frame
-from gbrank.data.ids import as_list, is_missing, places_among
+from gbrank.data.ids import as_list, find_matches, is_missing
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import row_keys, split_mix
 
@@ -53,7 +53,7 @@ def find_rows(
         first, kind = (0, "row") if query is None else (1, "rank")
         rows = rows if query is None else ranked(rows)
         numbers = [
-            check_number(number, name, first, len(rows) - 1 + first, integer=True)
+            check_integer(number, name, first, len(rows) - 1 + first)
             for name, number in requested.items()
         ]
         chosen = [int(rows[number - first]) for number in numbers]
@@ -66,7 +66,7 @@ def find_rows(
 
 
 def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[Any]) -> list[int]:
-    matches = places_among([*requested.values()], [names[row] for row in rows], str)
+    matches = find_matches([*requested.values()], [names[row] for row in rows], str)
     for (argument, name), matching in zip(requested.items(), matches, strict=True):
         if len(matching) != 1:
             unit = "document of the query" if matching else "document"
@@ -79,7 +79,7 @@ def _rows_of(query: object, queries: Queries) -> Positions:
     """Find the rows of a query."""
     known = as_list(queries.ids)
     try:
-        ((number,),) = places_among([query], known)
+        ((number,),) = find_matches([query], known)
     except (TypeError, ValueError):  # of what is no id, of no query's, or of several
         demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
         raise ArgumentError("query", demand, quoted(query)) from None

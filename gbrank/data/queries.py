@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import quoted, shortened
 from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Mask, Positions, one_column
-from gbrank.data.ids import as_ids, as_list, codes_by_appearance, key_of, missing_ids, places_among
+from gbrank.common.values import Array, Mask, Positions, one_column
+from gbrank.data.ids import as_ids, as_list, codes_by_appearance, find_matches, key_of, missing_ids
 
+Rows: TypeAlias = NDArray[np.signedinteger]
 QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id
 
 
@@ -43,9 +44,9 @@ class Queries:
     (['b', 'a'], [2, 1], [0, 2, 1])
     """
 
-    order: NDArray[np.signedinteger] = field(repr=False)
+    order: Rows = field(repr=False)
     offsets: Positions = field(repr=False)
-    ids: NDArray[Any]
+    ids: Array
 
     @classmethod
     def from_sizes(cls, sizes: ArrayLike) -> Queries:
@@ -113,7 +114,7 @@ class Queries:
         return cls._grouped(codes, ids)
 
     @classmethod
-    def _grouped(cls, codes: Positions, ids: NDArray[Any]) -> Queries:
+    def _grouped(cls, codes: Positions, ids: Array) -> Queries:
         """Make queries from the number of each row's query."""
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
         return cls(_compact(np.argsort(codes, kind="stable")), offsets, ids)
@@ -163,9 +164,9 @@ class Queries:
         queries = cls.from_qid(qid)
         if queries.n_documents != n_documents:
             demand = f"must have one entry per row, {n_documents}"
-            ids = queries.qid
+            sizes = queries.qid
             hint = ""
-            if ids.dtype.kind in "iu" and ids.sum() == n_documents:
+            if sizes.dtype.kind in "iu" and sizes.sum() == n_documents:
                 hint = " These are sizes of queries: pass them as group=."
             raise ArgumentError("qid", demand, f"{queries.n_documents}", hint)
         return queries
@@ -193,7 +194,7 @@ class Queries:
         return index
 
     @property
-    def qid(self) -> NDArray[Any]:
+    def qid(self) -> Array:
         """The query id of each row, shape (n_documents,)."""
         return self.ids[self.index]
 
@@ -202,7 +203,7 @@ class Queries:
         """The number of each row of `order` within its query, from 0, shape (n_documents,)."""
         return np.arange(self.n_documents) - np.repeat(self.offsets[:-1], self.sizes)
 
-    def rows(self, query: int) -> NDArray[np.signedinteger]:
+    def rows(self, query: int) -> Rows:
         """List the rows of a query, in their order.
 
         Parameters
@@ -264,7 +265,7 @@ class Queries:
         if series and _is_by_position(values.index, list(map(key_of, ids))):
             return values
         known, entries = zip(*values.items(), strict=True) if len(values) else ((), ())
-        matches = places_among(ids, known)
+        matches = find_matches(ids, known)
         for query, matching in zip(ids, matches, strict=True):
             if len(matching) != 1:
                 demand = f"must have one entry for query {quoted(query)}"
@@ -273,7 +274,7 @@ class Queries:
                 raise ArgumentError("query_weight", demand, got, hint if series else "")
         return [entries[index] for (index,) in matches]
 
-    def one_each(self, values: NDArray[Any], name: str) -> NDArray[Any]:
+    def one_each(self, values: Array, name: str) -> Array:
         """Reduce values that repeat in the rows of a query to one per query.
 
         Parameters
@@ -355,7 +356,7 @@ class Queries:
         return self._grouped(codes, self.ids[kept]), rows, kept
 
 
-def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+def _compact(rows: Rows) -> Rows:
     return rows.astype(np.int32 if len(rows) <= np.iinfo(np.int32).max else np.int64, copy=False)
 
 

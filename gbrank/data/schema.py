@@ -13,7 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gbrank.common.checks import check_column_list, check_number, listed, quoted, unknown_name
+from gbrank.common.checks import check_column_list, check_integer, check_known_name, listed, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Array, Matrix, Vector, plain
 from gbrank.data.feature_matrix import (
@@ -74,13 +74,12 @@ class Schema:
         wanted = () if categorical_feature is None else categorical_feature
         check_column_list(wanted, "categorical_feature")
         table = feature_table(X)
+        names = None if table is None else table.names
+        n_features = check_matrix(X).shape[1] if names is None else len(names)
+        categorical = {*find_columns(wanted, "categorical_feature", names, n_features)}
         if table is None:
-            n_features = int(check_matrix(X).shape[1])
-            categorical = {*find_columns(wanted, "categorical_feature", None, n_features)}
             start = getattr(X, "counted_from", 0)
             return cls(n_features, None, sorted(categorical), {}, counted_from=start)
-        n_features = table.shape[1]
-        categorical = {*find_columns(wanted, "categorical_feature", table.names, n_features)}
         categories: dict[int, list[Any]] = {}
         empty: list[int] = []
         problems: list[str] = []
@@ -97,7 +96,7 @@ class Schema:
         if problems:
             lines = "\n".join(problems + _infinite_columns(table))
             raise ValueError(f"X must hold numbers, booleans or categories; {lines}")
-        return cls(n_features, table.names, sorted(categorical | {*categories}), categories, empty)
+        return cls(n_features, names, sorted(categorical | {*categories}), categories, empty)
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> Schema:
@@ -141,10 +140,9 @@ class Schema:
             return self._of_columns(values.T.tolist())
         indices = self.columns_in(table)
         codes: dict[int, Vector] = {}
-        for position, known in self._codes_of.items():
+        for position in self.categories:
             index = indices[position]
-            numbers = _numbers(table.values(index), self._name(position), known)
-            codes[index] = np.array(numbers, float)
+            codes[index] = np.array(self._coded(table.values(index), position), float)
         return self._checked(table.matrix(indices, codes))
 
     def including(self, other: Schema) -> Schema:
@@ -172,18 +170,15 @@ class Schema:
         if other == self:
             return features
         columns = self.columns_in(other)
-        recoded = [
-            position
-            for position, column in enumerate(columns)
-            if self.categories.get(position) != other.categories.get(column)
-        ]
         features = features[:, columns]
-        for position in recoded:
+        for position, column in enumerate(columns):
+            known = other.categories.get(column)
+            if known == self.categories.get(position):
+                continue
             values = features[:, position].tolist()
-            if known := other.categories.get(columns[position]):
+            if known:
                 values = [None if code != code else known[int(code)] for code in values]
-            codes = _numbers(values, self._name(position), self._codes_of.get(position))
-            features[:, position] = np.array(codes, float)
+            features[:, position] = np.array(self._coded(values, position), float)
         return self._checked(features)
 
     def in_order(self, X: Any) -> Any:
@@ -210,11 +205,28 @@ class Schema:
 
     def _of_columns(self, columns: list[list[Any]]) -> Matrix:
         """Convert each column of fit to numbers and codes of categories."""
-        numbers = [
-            _numbers(values, self._name(position), self._codes_of.get(position))
-            for position, values in enumerate(columns)
-        ]
+        numbers = [self._coded(values, position) for position, values in enumerate(columns)]
         return self._checked(np.array(numbers, np.float64).T.copy())
+
+    def _coded(self, values: list[Any], position: int) -> list[Any]:
+        """Convert a column to numbers or codes of categories; NaN where missing or unknown."""
+        codes = self._codes_of.get(position)
+        kinds = {"numbers", "Decimal"}
+        expected = "numbers"
+        if codes is not None:
+            kinds = {_kind(value) for value in codes} or {"text", "numbers"}
+            expected = f"categories that are {' or '.join(sorted(kinds))}"
+        elif set(map(type, values)) <= NUMBERS:
+            return values
+        for value in _distinct(values):
+            if _kind(value) not in kinds:
+                raise ValueError(
+                    f"X must hold the types of fit; column {self._name(position)!r} holds "
+                    f"{quoted(value)} ({type(value).__name__}), expected {expected}."
+                )
+        if codes is None:
+            return [np.nan if is_missing(value) else value for value in values]
+        return [codes.get(value, np.nan) for value in values]
 
     def _checked(self, matrix: Features) -> Features:
         """Check the number of columns, infinite values, and codes of categories."""
@@ -272,25 +284,6 @@ def _known_categories(column: nw.Series[Any]) -> list[Any]:
     return _sorted(set(values))
 
 
-def _numbers(values: list[Any], name: str, codes: dict[Any, int] | None) -> list[Any]:
-    """Convert values to numbers or codes of categories; NaN where missing or unknown."""
-    if codes is None and set(map(type, values)) <= NUMBERS:
-        return values
-    kinds = {"numbers", "Decimal"}
-    if codes is not None:
-        kinds = {_kind(value) for value in codes} or {"text", "numbers"}
-    for value in _distinct(values):
-        if _kind(value) not in kinds:
-            known = f"categories that are {' or '.join(sorted(kinds))}"
-            raise ValueError(
-                f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
-                f"({type(value).__name__}), expected {'numbers' if codes is None else known}."
-            )
-    if codes is None:
-        return [np.nan if is_missing(value) else value for value in values]
-    return [codes.get(value, np.nan) for value in values]
-
-
 def _kind(value: object) -> str:
     """Return the kind of a value: 3, 3.0 and True are numbers."""
     if isinstance(value, str):
@@ -328,13 +321,12 @@ def find_columns(
     for item in wanted:
         if not isinstance(item, str):
             position = f"a column number in {argument}"
-            indices.append(check_number(item, position, 0, n_features - 1, integer=True))
+            indices.append(check_integer(item, position, 0, n_features - 1))
         elif names is None:
             demand = f"must be a data frame for {argument} by name, such as {quoted(item)}"
             raise ArgumentError("X", demand)
-        elif item not in names:
-            raise unknown_name(f"name in {argument}", item, names)
         else:
+            check_known_name(f"name in {argument}", item, names)
             indices.append(names.index(item))
     return tuple(indices)
 
@@ -345,8 +337,7 @@ def column_of(X: Any, name: str, argument: str) -> Array:
         raise TypeError(f"{argument} must be the name of a column of X, got {quoted(name)}.")
     table = feature_table(X)
     names = Schema.learn(X).feature_names if table is None else table.names
-    if name not in names:
-        raise unknown_name(f"column ({argument})", name, names)
+    check_known_name(f"column ({argument})", name, names)
     index = names.index(name)
     if table is None:
         values = as_list(as_dense(check_matrix(X)[:, [index]]).ravel())

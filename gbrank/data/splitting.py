@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold, TimeSeriesSplit, train_test_split
 from sklearn.utils import indexable
 
-from gbrank.common.checks import check_number, queries_needed
+from gbrank.common.checks import check_integer, queries_needed
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Positions
 from gbrank.data.documents import take_rows
@@ -215,8 +215,8 @@ class LetorFolds(_Splitter):
     """
 
     def __init__(self, n_splits: int = 5, *, random_state: int = 0) -> None:
-        self.n_splits = check_number(n_splits, "n_splits", 3, integer=True)
-        self.random_state = check_number(random_state, "random_state", 0, integer=True)
+        self.n_splits = check_integer(n_splits, "n_splits", 3)
+        self.random_state = check_integer(random_state, "random_state", 0)
 
     def split(
         self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -71,6 +71,12 @@ def written(path: StrPath) -> Iterator[BinaryIO | gzip.GzipFile]:
                 yield packed
         else:
             yield file
+
+
+def write_lines(path: StrPath, lines: Iterable[str]) -> None:
+    """Write lines to a file, as `written` does."""
+    with written(path) as file:
+        file.writelines(f"{line}\n".encode() for line in lines)
 
 
 def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:

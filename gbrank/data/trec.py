@@ -15,16 +15,23 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_entries, check_finite, check_vector, quoted
+from gbrank.common.checks import check_entries, check_finite, quoted
 from gbrank.common.errors import ArgumentError, error_context, warn_user
 from gbrank.common.files import StrPath
 from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
-from gbrank.data.ids import as_list, places_among
+from gbrank.data.ids import as_list, find_matches
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.data.records import entries_of, is_in_memory
-from gbrank.data.text_files import LARGEST_EXACT, STDIN, check_names, decoded, read_bytes, written
+from gbrank.data.text_files import (
+    LARGEST_EXACT,
+    STDIN,
+    check_names,
+    decoded,
+    read_bytes,
+    write_lines,
+)
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
 
@@ -40,6 +47,19 @@ FEWEST_RANKS = 5  # fewer may contradict scores by accident
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
+
+
+class Form(NamedTuple):
+    """The columns of a file, of which one holds a number."""
+
+    columns: str
+    number: str
+    kind: str
+    pattern: re.Pattern[str]
+
+
+RUN = Form("query Q0 document rank score name", "score", "a finite number", _NUMBER)
+QRELS = Form("query iteration document label", "label", "an integer", _INTEGER)
 
 
 def read_run(run: Any) -> Lines:
@@ -78,15 +98,12 @@ def read_run(run: Any) -> Lines:
     ...     read_run(f"{folder}/run.txt")
     (array([2.5, 0.5]), ['q1', 'q1'], ['d3', 'd1'])
     """
-    if is_path(run):
-        return parse_run(run, read_bytes(run))
-    return _in_memory(run, "run", "score")
+    return _read(run, "run", RUN)
 
 
 def parse_run(path: StrPath, content: bytes) -> Lines:
     """Parse the bytes of a TREC run."""
-    form = "query Q0 document rank score name"
-    return _parse(path, content, form, "score", "a finite number", _NUMBER)
+    return _parse(path, content, RUN)
 
 
 def read_qrels(qrels: Any) -> Lines:
@@ -122,10 +139,7 @@ def read_qrels(qrels: Any) -> Lines:
     ...     read_qrels(f"{folder}/qrels.txt")
     (array([0., 2.]), ['q1', 'q1'], ['d1', 'd3'])
     """
-    if not is_path(qrels):
-        return _in_memory(qrels, "qrels", "label")
-    form = "query iteration document label"
-    return _parse(qrels, read_bytes(qrels), form, "label", "an integer", _INTEGER)
+    return _read(qrels, "qrels", QRELS)
 
 
 def is_path(source: object) -> TypeGuard[StrPath]:
@@ -141,7 +155,10 @@ def is_qrels(path: StrPath) -> bool:
     return len(fields) == 4 and ":" not in fields[1] and bool(_INTEGER.fullmatch(fields[3]))
 
 
-def _in_memory(source: Any, argument: str, column: str) -> Lines:
+def _read(source: Any, argument: str, form: Form) -> Lines:
+    if is_path(source):
+        return _parse(source, read_bytes(source), form)
+    column = form.number
     if isinstance(source, Iterator):
         source = list(source)
     if not is_in_memory(source):
@@ -259,14 +276,14 @@ class Run(NamedTuple):
         self, ranks: Mapping[DocumentKey, float], judged: Mapping[DocumentKey, Any]
     ) -> None:
         """Raise if no document of the run is judged; warn if few of the first ones are."""
-        first = [row in judged for row, rank in ranks.items() if rank <= FIRST_RANKS]
-        if not any(first) and not any(row in judged for row in ranks):
+        if ranks.keys().isdisjoint(judged):
             retrieved = quoted(next(iter(ranks))[1])
             known = quoted(next(iter(judged))[1])
             raise ValueError(
                 f"{self.path}: no retrieved document is judged. Are documents named differently? "
                 f"The run has {retrieved}, the judgments have {known}."
             )
+        first = [row in judged for row, rank in ranks.items() if rank <= FIRST_RANKS]
         share = sum(first) / len(first)
         if share < FEW_JUDGED:
             warn_user(
@@ -279,7 +296,7 @@ class Run(NamedTuple):
         ids = as_list(queries.ids)
         topics = list(dict.fromkeys(self.qid))
         numbers = dict[str, int]()
-        for number, matching in enumerate(places_among(ids, topics, query_key)):
+        for number, matching in enumerate(find_matches(ids, topics, query_key)):
             if len(matching) > 1:
                 demand = f"must have one topic for each query; {self.path} has {len(matching)} for"
                 raise ArgumentError("run", demand, quoted(str(ids[number])))
@@ -388,16 +405,14 @@ def write_run(
     q1 Q0 d3 1 2.5 gbrank
     q1 Q0 d1 2 0.5 gbrank
     """
-    lines = run_lines(scores, qid, documents, name)
-    with written(path) as file:
-        file.writelines(f"{line}\n".encode() for line in lines)
+    write_lines(path, run_lines(scores, qid, documents, name))
 
 
 def run_lines(
     scores: ArrayLike, qid: ArrayLike, documents: Sequence[str], name: str
 ) -> Iterator[str]:
     """Format the lines of a TREC run."""
-    values = check_finite(check_vector(scores, "scores"), "scores")
+    values = check_finite(scores, "scores")
     names, document_names = _check_documents(qid, documents, len(values))
     check_names([name], "name", 1)
     queries = Queries.from_qid(names)
@@ -438,7 +453,7 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     q1 0 d1 0
     q1 0 d3 2
     """
-    labels = check_finite(check_vector(y, "y"), "y")
+    labels = check_finite(y, "y")
     wrong = (labels != np.floor(labels)) | (np.abs(labels) > LARGEST_EXACT)
     check_entries(wrong, labels, "y", "must hold integers up to 2**53")
     queries, names = _check_documents(qid, documents, len(labels))
@@ -446,16 +461,12 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
         if query.startswith("#"):
             raise ArgumentError("qid", "must not begin with #, as comments do", quoted(query))
     rows = zip(queries, names, labels.tolist(), strict=True)
-    with written(path) as file:
-        lines = (f"{query} 0 {document} {int(label)}\n" for query, document, label in rows)
-        file.writelines(map(str.encode, lines))
+    write_lines(path, (f"{query} 0 {document} {int(label)}" for query, document, label in rows))
 
 
-def _parse(
-    path: StrPath, data: bytes, form: str, column: str, kind: str, pattern: re.Pattern[str]
-) -> Lines:
-    """Read lines of this form, with a number of this pattern in one column."""
-    columns = form.split()
+def _parse(path: StrPath, data: bytes, form: Form) -> Lines:
+    columns = form.columns.split()
+    column = form.number
     numbers: dict[DocumentKey, float] = {}
     ranks: dict[DocumentKey, str] = {}
     decoded(path, data)  # or an error
@@ -465,18 +476,18 @@ def _parse(
         if not fields or (column == "label" and fields[0].startswith("#")):
             continue
         if len(fields) != len(columns):
-            raise ValueError(f"{where} the columns {form}, got {len(fields)} columns")
+            raise ValueError(f"{where} the columns {form.columns}, got {len(fields)} columns")
         named = dict(zip(columns, fields, strict=True))
         query = sys.intern(named["query"])
         document = named["document"]
         text = named[column]
-        number = float(text) if pattern.fullmatch(text) else math.nan
+        number = float(text) if form.pattern.fullmatch(text) else math.nan
         if not math.isfinite(number):
-            raise ValueError(f"{where} {kind} as {column}, got {quoted(text)}")
+            raise ValueError(f"{where} {form.kind} as {column}, got {quoted(text)}")
         _add(numbers, query, document, number, f"{where} one {column}")
         ranks.setdefault((query, document), named.get("rank", ""))
     if not numbers:
-        raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
+        raise ValueError(f"{os.fspath(path)}: expected lines {form.columns}, got none")
     lines = _as_lines(numbers)
     if all(map(_INTEGER.fullmatch, ranks.values())):
         _warn_of_ranks(path, lines, np.array([*ranks.values()], np.int64))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_integer
 from gbrank.common.runtime import import_optional
 from gbrank.data.queries import Queries
 from gbrank.distributed.parts import Data, fit_part, portable
@@ -142,7 +142,7 @@ class DaskGBRanker(GBRanker):
         check_is_fitted(self)
         model = self.to_local()
         most = model.best_iteration_
-        check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
+        check_integer(num_iteration, "num_iteration", 1, most, optional=True)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, num_iteration=num_iteration)
         if hasattr(X, "map_partitions"):

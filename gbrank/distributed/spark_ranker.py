@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_integer
 from gbrank.data.documents import check_column_names
 from gbrank.data.queries import Queries
 from gbrank.distributed.barrier import n_slots, run_in_stage
@@ -176,7 +176,7 @@ class SparkGBRanker(
                 "the Spark cluster must have an executor, got none that is ready: run a job first."
             )
         n_tasks = self.getOrDefault("numTasks") or slots
-        check_number(n_tasks, "numTasks", 1, slots, integer=True)
+        check_integer(n_tasks, "numTasks", 1, slots)
         threads = int(dataset.sparkSession.conf.get("spark.task.cpus", "1"))
         # Sorted: a checkpoint needs the same rows in the same order.
         rows = dataset.select(*columns).repartition(n_tasks, "qid")

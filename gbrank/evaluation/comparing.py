@@ -11,7 +11,14 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_choice, check_number, check_scores, check_unique, quoted
+from gbrank.common.checks import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_scores,
+    check_unique,
+    quoted,
+)
 from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import import_optional
@@ -389,7 +396,7 @@ def _check_names(
         raise ArgumentError(
             argument, f"must be a dict that maps names to {argument}", quoted(values)
         )
-    check_number(target_difference, "target_difference", 0, open_low=True)
+    check_number(target_difference, "target_difference", above=0)
     return check_choice(next(iter(values)) if baseline is None else baseline, "baseline", values)
 
 
@@ -415,8 +422,8 @@ def _check_no_judge(labels: Mapping[str, Any] | None) -> None:
 def _check_seeds(seeds: int | Sequence[int]) -> list[int]:
     """Check seeds; a number stands for 0, 1 and so on below it."""
     if not isinstance(seeds, Sequence):
-        seeds = range(check_number(seeds, "seeds", 1, integer=True))
-    if not (numbers := [check_number(seed, "seeds", 0, integer=True) for seed in seeds]):
+        seeds = range(check_integer(seeds, "seeds", 1))
+    if not (numbers := [check_integer(seed, "seeds", 0) for seed in seeds]):
         raise ArgumentError("seeds", "must hold at least one seed", "none")
     check_unique("seeds", numbers)
     return numbers

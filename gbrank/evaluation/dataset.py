@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from gbrank.common.checks import check_jobs, check_number, queries_needed, quoted, unknown_names
+from gbrank.common.checks import check_integer, check_jobs, queries_needed, quoted, unknown_names
 from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.progress import Bar
 from gbrank.common.runtime import usable_threads
@@ -123,9 +123,7 @@ class Dataset:
         self.y = self.documents.y
         self.qid = self.queries.qid
         if isinstance(folds, int | np.integer):
-            folds = LetorFolds(
-                check_number(folds, "folds", 3, self.queries.n_queries, integer=True)
-            )
+            folds = LetorFolds(check_integer(folds, "folds", 3, self.queries.n_queries))
         if hasattr(folds, "split"):
             folds = folds.split(self.X, self.y, self.qid)
         self.splits = [
@@ -162,7 +160,7 @@ class Dataset:
         >>> 0 < ranker.score(test.X, test.y, test.qid) < 1
         True
         """
-        check_number(number, "number", 1, len(self.splits), integer=True)
+        check_integer(number, "number", 1, len(self.splits))
         train, valid, test = (
             LabeledDocuments(take_rows(self.X, rows), self.y[rows], self.qid[rows])
             for rows in self.splits[number - 1]

@@ -17,7 +17,7 @@ from gbrank.common.checks import check_scores, queries_needed, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.values import Vector
 from gbrank.data.frames import as_frame
-from gbrank.data.ids import key_of, places_among
+from gbrank.data.ids import find_matches, key_of
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.records import is_in_memory
 from gbrank.data.text_files import STDIN, read_bytes
@@ -172,7 +172,7 @@ def select_columns(model: Any, X: Any) -> Any:
     if names is None:
         return frame.to_native()
     # LightGBM writes names without spaces.
-    matches = places_among(names, frame.columns, lambda name: str(name).replace(" ", "_"))
+    matches = find_matches(names, frame.columns, lambda name: str(name).replace(" ", "_"))
     if any(len(match) != 1 for match in matches):
         return frame.to_native()
     columns = [frame.columns[column] for (column,) in matches]

@@ -261,9 +261,9 @@ def required_queries(
     >>> required_queries([0.1, -0.1, 0.0, 0.2, -0.2], target_difference=0.05)
     81
     """
-    check_number(target_difference, "target_difference", 0, open_low=True)
+    check_number(target_difference, "target_difference", above=0)
     for name, share in (("power", power), ("level", level)):
-        check_number(share, name, 0, 1, open_low=True, open_high=True)
+        check_number(share, name, above=0, below=1)
     values = check_vector(differences, "differences")
     values = check_finite(values[~np.isnan(values)], "differences")
     if len(values) < 2:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gbrank.boosters.tree import Membership, Split, Tree, at_most, with_splits
-from gbrank.common.checks import unknown_name
+from gbrank.common.checks import check_known_name
 from gbrank.common.errors import ArgumentError
 from gbrank.export.elasticsearch import read_elasticsearch, write_elasticsearch
 from gbrank.export.forest import Forest
@@ -143,8 +143,7 @@ FORMATS = {
 def format_of(name: str) -> Format:
     """Find the format of a name, after which may be a colon and the version of the engine."""
     base, _, version = str(name).partition(":")
-    if base not in FORMATS:
-        raise unknown_name("format", base, FORMATS)
+    check_known_name("format", base, FORMATS)
     format = replace(FORMATS[base], name=name)
     if base == name:
         return format

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gbrank.common.checks import unknown_name
+from gbrank.common.checks import check_known_name
 from gbrank.common.errors import ArgumentError
 from gbrank.export.forest import FeatureNames, names_of
 from gbrank.export.vespa import check_expressions
@@ -54,8 +54,7 @@ LINEAR_FORMATS = {
 def linear_format(name: str) -> LinearFormat:
     """Find the format of a name, after which may be a colon and the version of the engine."""
     base = str(name).partition(":")[0]
-    if base not in LINEAR_FORMATS:
-        raise unknown_name("format of linear rankers", base, LINEAR_FORMATS)
+    check_known_name("format of linear rankers", base, LINEAR_FORMATS)
     return LINEAR_FORMATS[base]
 
 

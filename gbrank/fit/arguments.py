@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import queries_needed, quoted, unknown_name
+from gbrank.common.checks import check_known_name, queries_needed, quoted
 from gbrank.common.collective import all_any
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, error_context
 from gbrank.data.documents import VALIDATION, Documents, Labels
@@ -89,8 +89,7 @@ def take_named_columns(
         demand = "must hold values; a column by its name needs a data frame X"
         raise ArgumentTypeError(argument, demand, quoted(name))
     for argument, name in names.items():
-        if name not in frame.columns:
-            raise unknown_name(f"column ({argument})", name, map(str, frame.columns))
+        check_known_name(f"column ({argument})", name, frame.columns)
         columns[argument] = frame[name].to_native()
     if "query_weight" in names:
         columns["query_weight_by_row"] = columns.pop("query_weight")

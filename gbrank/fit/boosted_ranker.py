@@ -49,13 +49,13 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     _: KW_ONLY
     booster: str = Choice("lightgbm", BOOSTERS)
     n_estimators: int = Integer(150, low=1)
-    learning_rate: float | None = Real(None, 0, open_low=True)
+    learning_rate: float | None = Real(None, above=0)
     num_leaves: int = Integer(31, low=2, high=LARGEST_INT32)
     max_depth: int | None = Integer(None, low=1, high=LARGEST_INT32)
     min_child_samples: int = Integer(20, low=0, high=LARGEST_INT32)
-    subsample: float = Real(1.0, 0, 1, open_low=True)
+    subsample: float = Real(1.0, above=0, high=1)
     subsample_by: str = Choice("document", ["document", "query"])
-    colsample: float | None = Real(None, 0, 1, open_low=True)
+    colsample: float | None = Real(None, above=0, high=1)
     extra_trees: bool | None = Choice(None, [True, False, None])
     reg_lambda: float = Real(0.0, 0)
     position_regularization: str | None = Choice("auto", ["auto", None])
@@ -64,7 +64,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     init: str | Any = None
     eval_metric: "Metric | Sequence[Metric]" = "ndcg@10"
     early_stopping_rounds: int | str | None = Parameter(None, check_patience)
-    validation_fraction: float | None = Real(None, 0, 1, open_low=True, open_high=True)
+    validation_fraction: float | None = Real(None, above=0, below=1)
     baseline: str | int | None = None
     random_state: int | np.random.RandomState | None = Parameter(None, check_seed)
     n_jobs: int | None = Parameter(None, check_jobs)

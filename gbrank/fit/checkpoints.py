@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from gbrank.boosters import BOOSTERS, Trainer
 from gbrank.boosters.interface import State
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_integer
 from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of
 from gbrank.common.errors import ArgumentError
@@ -44,7 +44,7 @@ class Checkpoint:
 
     def __init__(self, folder: StrPath, every: int, hashes: Mapping[str, str]) -> None:
         check_local(folder, "checkpoint")
-        self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
+        self._every = check_integer(every, "checkpoint_rounds", 1)
         self._file = Path(folder) / FILE
         self._hashes = hashes
 

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_number, queries_needed, quoted
+from gbrank.common.checks import check_integer, queries_needed, quoted
 from gbrank.common.errors import ArgumentTypeError, error_context
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held
@@ -354,7 +354,7 @@ class _Shown:
 def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> Any:
     """Check a random state, without drawing from it."""
     if isinstance(state, int | np.integer):
-        return check_number(state, name, 0, LARGEST_SEED, integer=True)
+        return check_integer(state, name, 0, LARGEST_SEED)
     with error_context(f"{name}: "):
         check_random_state(state)
     return state

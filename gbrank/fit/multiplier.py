@@ -82,7 +82,7 @@ class Multiplier:
 
     def __post_init__(self) -> None:
         self.measure = get_measure(self.measure)
-        self.level = check_number(self.level, "level", 0, open_low=True)
+        self.level = check_number(self.level, "level", above=0)
 
     def __repr__(self) -> str:
         """Return the call that makes the same multiplier."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import check_number, check_takes, quoted
+from gbrank.common.checks import check_integer, check_takes, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.runtime import import_optional, interrupts_held
 from gbrank.common.table import Table, Tabular
@@ -122,7 +122,7 @@ def check_patience(patience: object, name: str) -> Any:
     if isinstance(patience, str):
         demand = f"must be {AUTO!r}, an integer of at least 1 or None"
         raise ArgumentError(name, demand, quoted(patience))
-    return check_number(patience, name, 1, integer=True, optional=True)
+    return check_integer(patience, name, 1, optional=True)
 
 
 def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping:

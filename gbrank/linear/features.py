@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from gbrank.common.errors import error_context
 from gbrank.common.values import Matrix, Vector
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.feature_matrix import Features, as_dense, first_entry
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 
@@ -46,22 +45,20 @@ def learn_numbers(X: object) -> Schema:
 
 
 def with_numbers(
-    schema: Schema, documents: Documents, place: int | None = None, by_query: bool = False
+    schema: Schema, documents: Documents, number: int | None = None, by_query: bool = False
 ) -> Documents:
     """Return documents with complete features in place of their table; of a validation set."""
-    with error_context("" if place is None else f"eval_set[{place}]: "):
+    with error_context("" if number is None else f"eval_set[{number}]: "):
         X = schema.transform(documents.X)
         return replace(documents, X=z_scores(X, documents.queries) if by_query else _complete(X))
 
 
 def _complete(matrix: Features) -> Features:
     """Return features as float64; refuse missing ones."""
-    if np.isnan(matrix.data if sp.issparse(matrix) else matrix).any():
-        entries = sp.coo_matrix(matrix)
-        first = int(np.argmax(np.isnan(entries.data)))
+    if (missing := first_entry(matrix, np.isnan)) is not None:
         raise ValueError(
-            f"X must not hold NaN for a linear ranker, got it in row {entries.row[first]}, column "
-            f"{entries.col[first]}. Fill it in, for example by sklearn.impute.SimpleImputer; "
+            f"X must not hold NaN for a linear ranker, got it in row {missing[1]}, column "
+            f"{missing[2]}. Fill it in, for example by sklearn.impute.SimpleImputer; "
             "LinearRanker(by_query=True) ranks what is missing last."
         )
     return matrix.astype(np.float64, copy=False)

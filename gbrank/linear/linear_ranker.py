@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
+from gbrank.common.checks import check_choice, check_finite, check_jobs
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.values import Vector
@@ -163,11 +163,11 @@ class LinearRanker(LinearModel[FittedSteps]):
     n_steps: int | None = Integer(None, low=1)
     init: str | ArrayLike = "regression"
     center: str | ArrayLike = "init"
-    ridge: float = Real(0.01, 0, open_low=True)
+    ridge: float = Real(0.01, above=0)
     balanced: bool = Boolean(False)
     max_iter: int = Integer(200, low=1)
     tol: float = Real(1e-5, 0)
-    learning_rate: float = Real(0.01, 0, open_low=True)
+    learning_rate: float = Real(0.01, above=0)
     by_query: bool = Boolean(False)
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
     early_stopping_rounds: int | None = Integer(None, low=1)
@@ -330,4 +330,4 @@ def _weights(
     if isinstance(weights, str):
         zero = check_choice(weights, name, [word, "zero"]) == "zero"
         return np.zeros(n_features) if zero else named()
-    return check_finite(check_vector(weights, name, n_features), name).copy()
+    return check_finite(weights, name, n_features).copy()

@@ -88,7 +88,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
 
     measure: str | Measure = "ndcg"
     _: KW_ONLY
-    learning_rate: float = Real(1.0, 0, open_low=True)
+    learning_rate: float = Real(1.0, above=0)
     margin: float = 1.0
     max_iter: int = Integer(1, low=1)
 

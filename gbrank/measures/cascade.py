@@ -394,7 +394,7 @@ class ERR(RankMeasure):
     discount = "reciprocal"
 
     k: int | None = Integer(None, 1)
-    max_grade: float = Real(4.0, 0, 16, open_low=True)
+    max_grade: float = Real(4.0, above=0, high=16)
 
     def gains(self, labels: Vector) -> Vector:
         """Return the probability of stopping at each document."""

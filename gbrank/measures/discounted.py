@@ -331,7 +331,7 @@ class RPrecision(RelevanceMeasure, DiscountedMeasure):
     aliases = ("rprec",)
     by_rank = None  # R is another one in each query
 
-    threshold: float = Real(1.0, 0, open_low=True)
+    threshold: float = Real(1.0, above=0)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1/R, and 1 up to rank R."""
@@ -368,7 +368,7 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
 
     name = "wta"
 
-    threshold: float = Real(1.0, 0, open_low=True)
+    threshold: float = Real(1.0, above=0)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 at the first rank."""
@@ -406,9 +406,9 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
 
     name = "rbp"
 
-    p: float = Real(0.8, 0, 1, open_low=True, open_high=True)
+    p: float = Real(0.8, above=0, below=1)
     k: int | None = Integer(None, 1)
-    threshold: float = Real(1.0, 0, open_low=True)
+    threshold: float = Real(1.0, above=0)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return (1 − p) p^(r − 1) up to k."""

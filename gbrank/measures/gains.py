@@ -37,7 +37,7 @@ class geometric_discount:
     0.25
     """
 
-    p: float = Real(REQUIRED, 0, 1, open_low=True, open_high=True)
+    p: float = Real(REQUIRED, above=0, below=1)
 
     def __post_init__(self) -> None:
         keep_checked(self)

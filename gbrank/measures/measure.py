@@ -427,7 +427,7 @@ class TruncatedRelevance(RelevanceMeasure):
     """Base class of measures of binary relevance at ranks up to k."""
 
     k: int | None = Integer(None, 1)
-    threshold: float = Real(1.0, 0, open_low=True)
+    threshold: float = Real(1.0, above=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -257,7 +257,7 @@ class ApproxRank(MeasureObjective):
     wanted = "be a function of ranks for ApproxRank"
     declared = Facts(sigma=ANNEALED, start="ranknet", takes_measure=True)
 
-    beta: float = Real(10.0, 0, open_low=True)
+    beta: float = Real(10.0, above=0)
     sigmoid: Literal["logistic", "arctan", "erf"] = Choice(
         "logistic", ["logistic", "arctan", "erf"]
     )
@@ -387,7 +387,7 @@ class SmoothAP(KernelObjective):
     aliases = ("smooth:ap-ranks",)
     declared = Facts(sigma=ANNEALED, start="ranknet")
 
-    threshold: float = Real(1.0, 0, open_low=True)
+    threshold: float = Real(1.0, above=0)
     as_printed: bool = Boolean(False)
 
     def program(self, labels: Vector, queries: Queries) -> Program:

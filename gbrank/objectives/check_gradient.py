@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_integer
 from gbrank.common.errors import ArgumentError
 from gbrank.common.table import Table, Tabular
 from gbrank.common.values import Matrix, Vector
@@ -127,8 +127,8 @@ def check_gradient(
     grades = np.unique(np.asarray(labels, dtype=np.float64))
     if grades.size < 2:
         raise ArgumentError("labels", "must hold at least two distinct labels", repr(labels))
-    check_number(random_state, "random_state", 0, integer=True)
-    check_number(draws, "draws", 2, integer=True, optional=True)
+    check_integer(random_state, "random_state", 0)
+    check_integer(draws, "draws", 2, optional=True)
     drawn, scores, queries = _random_lists(grades, np.random.default_rng(random_state))
     bound = checked.bind(drawn, queries)
     outcomes = []

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_number, check_vector
+from gbrank.common.checks import check_finite, check_integer, check_number, check_vector
 from gbrank.common.collective import all_any
 from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.fields import keep_checked
@@ -226,7 +226,7 @@ class Objective(ABC):
         """
         weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         documents = Documents.checked(None, y, queries, **weights, labels=labels)
-        check_number(rounds, "rounds", 1, integer=True, optional=True)
+        check_integer(rounds, "rounds", 1, optional=True)
         return self.bind_documents(documents, n_jobs=n_jobs, rounds=rounds)
 
     def bind_documents(
@@ -488,7 +488,7 @@ def _checked(weight: Sigma) -> float | Curve:
     if unit_of(schedule) != "absolute":
         raise ValueError(f"weight must have the unit 'absolute', got {schedule!r}.")
     if isinstance(schedule, constant):
-        return float(check_number(schedule.value, "weight", 0, open_low=True))
+        return float(check_number(schedule.value, "weight", above=0))
     return schedule
 
 

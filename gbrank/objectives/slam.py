@@ -140,7 +140,7 @@ class SLAM(MeasureObjective):
     wanted = "be NDCG or AP for SLAM"
     declared = Facts(convex=True, takes_measure=True)
 
-    margin: float = Real(1.0, 0, open_low=True)
+    margin: float = Real(1.0, above=0)
     smooth: bool = Boolean(True)
     tight: bool | Literal["rows"] = Choice(False, [True, False, "rows"])
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from gbrank.boosters.gradient_watch import GradientWatch
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_integer
 from gbrank.fit.explanations import Explanation
 from gbrank.plots import style
 from gbrank.ranker import GBRanker
@@ -109,7 +109,7 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
     >>> [panel.get_ylabel() for panel in plots.gradients(watch, ranks=10).axes[:3]]
     ['rank', 'gradient', 'share of documents']
     """
-    check_number(ranks, "ranks", 1, integer=True)
+    check_integer(ranks, "ranks", 1)
     if not watch.rows:
         raise ValueError(
             "watch has recorded no round: pass it to fit(callbacks=[watch]) or to a hook."
@@ -187,7 +187,7 @@ def importance(
     >>> len(plots.importance(ranker, largest=3).patches)
     3
     """
-    check_number(largest, "largest", 1, integer=True)
+    check_integer(largest, "largest", 1)
     if X is None:
         values = ranker.importances(kind)
         label = SHARES[kind]
@@ -227,7 +227,7 @@ def explanation(why: Explanation, *, largest: int = 10, ax: Axes | None = None) 
     >>> len(ax.patches)
     3
     """
-    check_number(largest, "largest", 1, integer=True)
+    check_integer(largest, "largest", 1)
     chosen = why.largest[:largest]
     rest = why.largest[largest:]
     names = [f"{why.features[i]}:  {' | '.join(why.values(i))}" for i in chosen]

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 from gbrank import GBRanker, Queries, split_frame
-from gbrank.data.ids import places_among
+from gbrank.data.ids import find_matches
 from gbrank.data.sampling import query_keys
 
 Pair = namedtuple("Pair", "first second")
@@ -235,4 +235,4 @@ def test_an_id_equals_itself_before_others(
     wanted: list[object], known: list[object], places: list[list[int]]
 ) -> None:
     """By the key only where nothing is equal, and the key leaves no choice."""
-    assert places_among(wanted, known) == places
+    assert find_matches(wanted, known) == places

@@ -47,9 +47,9 @@ def declared(cls: Any) -> Iterator[Field[Any]]:
 def outside(item: Field[Any]) -> Iterator[Any]:
     """Yield numbers beside the bounds of a field of numbers, and what is not finite."""
     bounds = item.metadata[CHECK].keywords
-    for bound, step in (("low", -1), ("high", 1)):
+    for bound, step in (("low", -1), ("high", 1), ("above", 0), ("below", 0)):
         if np.isfinite(limit := bounds.get(bound, np.inf)):
-            yield limit if bounds.get(f"open_{bound}") else limit + step
+            yield limit + step
     yield from () if bounds.get("integer") else (np.nan, np.inf)
     yield 10**400
 
