@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
-from gbrank.common.checks import check_choice, check_integer, check_jobs, quoted, shortened
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import check_choice, check_integer, check_jobs, quoted
+from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.common.values import Vector
@@ -29,7 +26,7 @@ from gbrank.fit.estimator import WEIGHTS, BaseRanker
 from gbrank.fit.explanations import Explanation, explain_gap, explain_scores
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
-from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
+from gbrank.fit.pretrained import PretrainedRanker, opened_init
 from gbrank.fit.rounds import Callback, EvalsResult
 from gbrank.fit.storage import Saved, model_of, read_saved, restored, saved_booster
 from gbrank.serving import Predictor
@@ -286,7 +283,7 @@ class GBRanker(BoostedRanker):
             labels=labels,
         )
         ranker = self._frozen()
-        ranker.init = opened_init(ranker.init)
+        ranker.init = opened_init(ranker.init, GBRanker)
         return self._publish(
             boost(
                 ranker,
@@ -392,12 +389,9 @@ class GBRanker(BoostedRanker):
     @classmethod
     def _from_saved(cls, saved: Saved) -> GBRanker:
         """Return the ranker that a folder holds."""
-        start = None
-        nested = saved["init"]
         params = saved["params"]
-        if nested is not None:
-            cls_of_start = class_of_saved(nested["estimator"])
-            start = None if cls_of_start is None else cls_of_start._from_saved(nested)
+        nested = saved["init"]
+        start = nested and class_of_saved(nested["estimator"])._from_saved(nested)
         if not is_start_name(params.get("init")):
             params = params | {"init": start}
         ranker = cls(**params)
@@ -604,71 +598,7 @@ class GBRanker(BoostedRanker):
         return totals / (totals.sum() or 1.0)
 
 
-def opened_ranker(model: Any) -> Any:
-    """Open what exports and explanations take: a ranker, a trained booster, or the path of one.
-
-    A booster becomes a GBRanker of its trees.
-    """
-    if isinstance(model, str | os.PathLike):
-        path = Path(model)
-        model = pretrained_of_file(path) if path.is_file() else load_ranker(path)
-        if model is None:
-            demand = "must be the folder of a ranker, or a model file of LightGBM or XGBoost"
-            raise ArgumentError("model", demand, quoted(str(path)))
-    model = as_pretrained(model)
-    return of_booster(model) if isinstance(model, PretrainedRanker) else model
-
-
-def of_booster(pretrained: PretrainedRanker) -> GBRanker:
-    """Make a fitted GBRanker of a trained booster."""
-    model = pretrained.model
-    ranker = GBRanker(booster=pretrained.booster_name)
-    ranker._published = FittedTrees(
-        schema=pretrained._schema,
-        model=model,
-        booster=ranker.booster,
-        init=None,
-        best_iteration=len(model.trees()),
-        best_score=np.nan,
-        evals_result=EvalsResult(),
-        sigmas=np.empty(0),
-        learning_rate=np.nan,
-        data_key="",
-        position_bias=None,
-        position_report=None,
-        colsample=np.nan,
-        extra_trees=False,
-        progress=None,
-        data={},
-    )
-    return ranker
-
-
-def opened_init(init: object) -> Any:
-    """Return an `init`, of a folder or a booster the ranker; refuse what is none to boost from."""
-    demand = (
-        'must be "regression", "zero", a fitted GBRanker or the folder that one was saved in, or '
-        "a model that LightGBM or XGBoost trained, or its file"
-    )
-    if is_start_name(init):
-        return init
-    if isinstance(init, str | os.PathLike):
-        if os.path.isfile(init) and (ranker := pretrained_of_file(Path(init))):
-            return ranker
-        try:
-            return GBRanker.load(init)
-        except (OSError, ValueError) as error:
-            got = f"{quoted(init)}: {shortened(str(error).rstrip('.'), 150)}"
-            raise ArgumentError("init", demand, got) from None
-    init = as_pretrained(init)
-    if isinstance(init, GBRanker | PretrainedRanker) and init.__sklearn_is_fitted__():
-        return init
-    hint = " Cross-validation clones init, and clones are not fitted: pass a folder or a booster."
-    got = f"{quoted(init)}, which is not fitted" if isinstance(init, GBRanker) else quoted(init)
-    raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
-
-
-def class_of_saved(name: str) -> type[BaseRanker[Any]] | None:
+def class_of_saved(name: str) -> Any:
     """Import the class that a saved model names; None if it is none of gbrank's."""
     if name == "LinearRanker":
         from gbrank.linear.linear_ranker import LinearRanker

@@ -38,7 +38,8 @@ def load(path: str) -> Any:
 
 def load_trees(path: str) -> Any:
     """Load the GBRanker in a folder, or make one of the booster in a file."""
-    from gbrank.ranker import GBRanker, opened_ranker
+    from gbrank.opening import opened_ranker
+    from gbrank.ranker import GBRanker
 
     ranker = opened_ranker(path)
     if not isinstance(ranker, GBRanker):

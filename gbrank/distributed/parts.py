@@ -12,8 +12,9 @@ from gbrank.common.collective import BoosterError, WorkersLostError
 from gbrank.data.documents import fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.fit.boosted_ranker import tree_settings
+from gbrank.fit.pretrained import opened_init
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.ranker import GBRanker, opened_init
+from gbrank.ranker import GBRanker
 
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10
@@ -47,7 +48,7 @@ def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
         objective=get_objective(ranker.objective),
         eval_metric=ranker._measures(),
         random_state=settings.seed,
-        init=opened_init(ranker.init),
+        init=opened_init(ranker.init, GBRanker),
     )
     return ranker, settings.seed
 

@@ -24,7 +24,8 @@ from gbrank.fit.arguments import TableLike
 from gbrank.fit.chain import scores_by
 from gbrank.fit.estimator import BaseRanker
 from gbrank.linear.linear_model import LinearModel
-from gbrank.ranker import GBRanker, opened_ranker
+from gbrank.opening import opened_ranker
+from gbrank.ranker import GBRanker
 
 N_ROWS = 2000  # that try splits
 MISSING = 0.1  # share of values in them

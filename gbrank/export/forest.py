@@ -10,7 +10,8 @@ from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker
-from gbrank.ranker import GBRanker, of_booster
+from gbrank.opening import of_booster
+from gbrank.ranker import GBRanker
 
 FeatureNames = Sequence[str] | Mapping[str, str]
 

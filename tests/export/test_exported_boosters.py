@@ -17,7 +17,7 @@ from gbrank import GBRanker, export_model, make_cubic, write_letor
 from gbrank.commands.data_files import Reader
 from gbrank.commands.models import explain, export, info
 from gbrank.export import verify_export
-from gbrank.ranker import opened_ranker
+from gbrank.opening import opened_ranker
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 X = X.astype(np.float32).astype(np.float64)
