@@ -183,7 +183,8 @@ def perceptron_loss_bound(
     It holds where some weights u of norm 1 put every document at least γ above each of smaller
     label in its query: `perceptron_regret_bound` with the weights uΔ/γ, which lose nothing.
 
-    The paper's constant grows with the number of documents; this one does not.
+    The paper's constant, `papers_regret_bound`, grows with the number of documents; this one does
+    not.
 
     An argument that is not usable is a ValueError or a TypeError that names it.
 
@@ -266,6 +267,45 @@ def perceptron_regret_bound(
     check_number(margin, "margin", above=0)
     step = norm * sqrt(4 * radius**2 + 2 * margin / learning_rate)
     return ((step + sqrt(step**2 + 4 * margin * loss)) / (2 * margin)) ** 2
+
+
+def papers_regret_bound(
+    radius: float, norm: float, loss: float, n_documents: int, ratio: float
+) -> float:
+    """Return the paper's own bound in the place of `perceptron_regret_bound`: F + c √F + c².
+
+    c is 2 R ‖u‖ √(m ρ). The formulas are lost in our copy, which leaves the factor m and the
+    "finite quantity" ρ. It follows from ‖∇‖² ≤ 4R² Σ v_i over active hinges, Σ v_i ≤ 1, which are
+    at most m ρ times the weight of a document whose hinge is at least 1, as there is one in each
+    round with an error.
+
+    Parameters
+    ----------
+    radius, norm, loss
+        R, ‖u‖ and F, as for `perceptron_regret_bound`, with a margin of 1.
+    n_documents : int
+        m, the largest number of documents of a query.
+    ratio : float
+        ρ, the largest ratio of two positive weights v_i of a query: 1 for AP.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Chaudhuri & Tewari 2014, as for `perceptron_loss_bound`, proposition 4 and theorem 5.
+
+    Examples
+    --------
+    >>> from benchmarks.papers.loss_bounds import papers_regret_bound
+    >>> papers_regret_bound(radius=1.0, norm=2.0, loss=0.0, n_documents=10, ratio=3.0)
+    480.0
+    """
+    _check_sizes(radius=radius, norm=norm, loss=loss, ratio=ratio)
+    check_number(n_documents, "n_documents", 1, integer=True)
+    square = 4 * radius**2 * norm**2 * n_documents * ratio
+    return loss + sqrt(square * loss) + square
 
 
 def _check_sizes(**sizes: float) -> None:

@@ -23,17 +23,21 @@ from benchmarks.papers.selection import (
     values_by_fold,
 )
 from benchmarks.papers.settings import Settings
+from benchmarks.papers.trainings import difference_rows
 from gbrank import AP, NDCG, GBRanker, LinearRanker, Queries, SmoothRank, get_objective
 from gbrank.evaluation import Dataset
 from gbrank.measures.measure import Measure
 from gbrank.schedules import geometric, staircase
 
 __all__ = [
+    "FEW",
     "PENALTIES",
+    "SPARSE_PENALTIES",
+    "Annealed",
     "Annealing",
     "BesideSum",
     "Line",
-    "PapersSmoothNDCG",
+    "Regression",
     "anneal",
     "extensions",
     "figures",
@@ -47,7 +51,7 @@ Vector = NDArray[np.float64]
 
 PAPER = "SmoothRank"
 PENALTIES = tuple(10.0**power for power in range(-6, 4))
-SPARSE_PENALTIES = PENALTIES[2::2]  # for the other truncations: minutes
+SPARSE_PENALTIES = PENALTIES[2::2]  # for other truncations and extensions: minutes
 MAX_ITER, FEW = 200, 5  # iterations at each σ at most: to convergence, and stopped early
 STOPPED_EARLY = ", stopped early"
 UNPENALISED = 1e-9  # of the regression
@@ -55,25 +59,20 @@ UNPENALISED = 1e-9  # of the regression
 DEVIATIONS = (
     "w0 is the regression of table 2, whose penalty and weights of documents its formula lacks"
 )
-OWN_PENALTIES = (
-    "λ beside a mean over queries, for the paper's sum; the regression that it starts from has a "
-    "penalty of 0.01, which is not chosen"
-)
 FEW_DEVIATIONS = f"cg is stopped after {FEW} iterations at each σ; {DEVIATIONS}"
-SPARSE_DEVIATIONS = (
-    f"λ of {', '.join(f'{penalty:g}' for penalty in SPARSE_PENALTIES)} for the paper's ten; "
-    f"{DEVIATIONS}"
-)
+SPARSE = f"λ of {', '.join(f'{penalty:g}' for penalty in SPARSE_PENALTIES)} for the paper's ten"
+SPARSE_DEVIATIONS = f"{SPARSE}; {DEVIATIONS}"
+SPARSE_FEW_DEVIATIONS = f"{SPARSE}; {FEW_DEVIATIONS}"
 BASELINE_DEVIATIONS = "λ from SmoothRank's grid, as the paper gives none"
 FIGURE_DEVIATIONS = (
-    f"cg has {MAX_ITER} iterations at each σ at most; λ is not chosen, and is 0.0001; figure 1's "
-    "random direction has the length of the weights, for a variance of 1 of each component; "
-    f"{OWN_PENALTIES}"
+    f"cg has {MAX_ITER} iterations at each σ at most; λ is chosen with {FEW}; figure 1's random "
+    "direction has the length of the weights, for a variance of 1 of each component; "
+    f"{DEVIATIONS}"
 )
 OLD_DEVIATIONS = f"features scaled to [0, 1] by query; {FEW_DEVIATIONS}"
 MAP_DEVIATIONS = (
     "not in the paper's tables; the map is learned from the features of all folds, without labels; "
-    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
+    f"{SPARSE_FEW_DEVIATIONS}"
 )
 TREE_DEVIATIONS = (
     "not in the paper's tables; GBRanker with default parameters; Newton steps; steps that "
@@ -83,11 +82,11 @@ TREE_DEVIATIONS = (
 )
 BOOSTED_DEVIATIONS = (
     "not in the paper's tables; trees of 15 leaves, as the paper's are not known; steps along the "
-    "gradient; all columns; best thresholds; from a regression {}; σ from 2^6 halved every 10 "
-    "trees to 2^-6; the rate of 0.3, 3, 30 that is best by NDCG@50 of the validation queries; as "
-    "many trees as are best by NDCG@50 of the validation queries"
+    "gradient; all columns; best thresholds; from the regression of table 2; σ from 2^6 halved "
+    "every 10 trees to 2^-6; the rate of 0.3, 3, 30 that is best by NDCG@50 of the validation "
+    "queries; as many trees as are best by NDCG@50 of the validation queries"
 )
-PENALTY_NAMES = {0.01: "with a penalty of 0.01", UNPENALISED: "without a penalty"}
+STARTS = {"": PENALTIES, " without a penalty": (UNPENALISED,)}  # of boosting: regressions
 NET_RATES, NET_EPOCHS = (0.01, 0.1, 1.0), 50
 NET_DEVIATIONS = (
     f"not in the paper's tables; 10 hidden nodes; {NET_EPOCHS} epochs; σ = 1; from random weights; "
@@ -96,14 +95,15 @@ NET_DEVIATIONS = (
 )
 STOPPED_DEVIATIONS = (
     "not in the paper's tables; σ is that of the best NDCG@50 of the validation queries; "
-    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
+    f"{SPARSE_FEW_DEVIATIONS}"
 )
 START_DEVIATIONS = (
-    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; λ beside a mean over queries"
+    f"{SPARSE}; cg is stopped after {FEW} iterations at each σ; w0 is a regression without a "
+    "penalty"
 )
 SOFT_DEVIATIONS = (
     "not in the paper's tables; σ from 8 to 1/8 score units in 13 steps, as wide as SmoothRank's; "
-    f"λ of {{}}; cg is stopped after {FEW} iterations at each σ; {OWN_PENALTIES}"
+    f"{SPARSE_FEW_DEVIATIONS}"
 )
 
 NDCG_AT = {k: NDCG(k=k, discount="letor") for k in (1, 5, 10, 50)}
@@ -123,9 +123,7 @@ TABLE_3 = {  # training truncation -> NDCG@1, @5, @10
     1: (0.5365, 0.4622, 0.4369),
 }
 SIGMAS = (2.0**6, 1.0, 2.0**-6, 2.0**-14)  # of figure 1
-DRAWN_PENALTY = 1e-4  # of figures 1 and 2
 MAPS = {"a linear kernel": lambda: PCA(), "an RBF kernel": lambda: Nystroem(random_state=0)}
-MAP_PENALTIES = (1e-5, 1e-3, 1e-1, 10.0)
 SOFT_SIGMA = geometric(8.0, 0.125)
 BOOSTED_RATES, TREES_A_SIGMA = (0.3, 3.0, 30.0), 10
 
@@ -145,13 +143,9 @@ FIGURE_PICTURES = {
 }
 
 
-def smooth_ndcg(k: int, reg_lambda: float, max_iter: int, ridge: float = 0.01) -> LinearRanker:
-    """Return SmoothNDCG: from a regression, σ from 2⁶ halved to 2⁻⁶; penalties beside means."""
-    measure = NDCG_AT[10]
-    return LinearRanker(
-        SmoothRank(NDCG(k=k)), reg_lambda=reg_lambda, ridge=ridge, max_iter=max_iter,
-        eval_metric=measure,
-    )  # fmt: skip
+def smooth_ndcg(k: int, max_iter: int) -> LinearRanker:
+    """Return SmoothNDCG: σ from 2⁶ halved to 2⁻⁶."""
+    return LinearRanker(SmoothRank(NDCG(k=k)), max_iter=max_iter, eval_metric=NDCG_AT[10])
 
 
 class BesideSum(BaseEstimator):
@@ -192,42 +186,59 @@ def ridge_regression(penalty: float) -> BesideSum:
     return BesideSum(LinearRanker("regression", balanced=True), "ridge", penalty)
 
 
-class PapersSmoothNDCG(BaseEstimator):
-    """SmoothNDCG from the regression of table 2, with λ beside a sum over queries.
-
-    The regression's penalty is that of the best NDCG@50 of the validation queries.
+class Regression(BaseEstimator):
+    """The regression of table 2, with the penalty that ranks the validation queries best.
 
     Parameters
     ----------
-    k : int
-        Truncation of the NDCG that is trained.
+    penalties : sequence of float
+        Penalties to choose from, by NDCG@50.
+    """
+
+    def __init__(self, penalties: Sequence[float] = PENALTIES) -> None:
+        self.penalties = penalties
+
+    def fit(self, X: Any, y: Any, *, qid: Any, eval_set: Any, eval_qid: Any) -> "Regression":
+        """Train on queries, with the penalty that is best on the first validation set."""
+        (valid_X, valid_y), valid_qid = eval_set[0], eval_qid[0]
+        fitted = [ridge_regression(penalty).fit(X, y, qid=qid) for penalty in self.penalties]
+        self.ranker_ = max(
+            (own.ranker_ for own in fitted),
+            key=lambda own: NDCG_AT[50](valid_y, own.predict(valid_X), qid=valid_qid),
+        )
+        return self
+
+    def predict(self, X: Any) -> Vector:
+        """Return the score of each row."""
+        scores: Vector = self.ranker_.predict(X)
+        return scores
+
+
+class Annealed(BaseEstimator):
+    """A linear ranker from the regression of table 2, with λ beside a sum over queries.
+
+    Parameters
+    ----------
+    ranker : LinearRanker
     penalty : float
         λ.
-    max_iter : int
-        Iterations of conjugate gradient at each σ at most.
     starts : sequence of float
         Penalties of the regression to choose from.
-    n_jobs : int, optional
-        Threads.
     """
 
     def __init__(
-        self, k: int, penalty: float, max_iter: int, starts: Sequence[float],
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        self.k, self.penalty, self.max_iter = k, penalty, max_iter
-        self.starts, self.n_jobs = starts, n_jobs
+        self, ranker: LinearRanker, penalty: float, starts: Sequence[float] = PENALTIES
+    ) -> None:
+        self.ranker, self.penalty, self.starts = ranker, penalty, starts
 
-    def fit(self, X: Any, y: Any, *, qid: Any, eval_set: Any, eval_qid: Any) -> "PapersSmoothNDCG":
+    def fit(self, X: Any, y: Any, *, qid: Any, eval_set: Any, eval_qid: Any) -> "Annealed":
         """Train on queries, from the regression that ranks the first validation set best."""
-        (valid_X, valid_y), valid_qid = eval_set[0], eval_qid[0]
-        starts = [ridge_regression(penalty).fit(X, y, qid=qid) for penalty in self.starts]
-        best = max(
-            starts, key=lambda own: NDCG_AT[50](valid_y, own.predict(valid_X), qid=valid_qid)
+        valid = {"eval_set": eval_set, "eval_qid": eval_qid}
+        start = Regression(self.starts).fit(X, y, qid=qid, **valid)
+        ranker = clone(self.ranker).set_params(
+            init=start.ranker_.coef_, reg_lambda=self.penalty / len(np.unique(qid))
         )
-        ranker = smooth_ndcg(self.k, self.penalty / len(np.unique(qid)), self.max_iter)
-        ranker.set_params(init=best.ranker_.coef_, n_jobs=self.n_jobs)
-        self.ranker_ = ranker.fit(X, y, qid=qid)
+        self.ranker_ = ranker.fit(X, y, qid=qid, **valid)
         return self
 
     def predict(self, X: Any) -> Vector:
@@ -260,6 +271,10 @@ def tables(settings: Settings) -> Iterator[PaperRow]:
             figure = f"{title} of {baseline} (table 2)"
             row = measured(PAPER, data.name, figure, folds, value)
             yield replace(row, deviations=BASELINE_DEVIATIONS)
+        difference = f"SmoothNDCG less that of {baseline} (figure 3)"
+        yield from difference_rows(
+            PAPER, data.name, difference, [fits], [curves[baseline]], TRUNCATED, "> 0, mostly"
+        )
     settings.save(draw_by_truncation(means_of(curves, TRUNCATED)), "smoothrank-figure-3")
     for row in _trained_on(data, _stopped_early(settings, data), 50, STOPPED_EARLY):
         yield replace(row, deviations=FEW_DEVIATIONS)
@@ -272,12 +287,12 @@ def _truncated(
     settings: Settings, data: Dataset, k: int, penalties: Sequence[float] = PENALTIES
 ) -> list[Outcome]:
     """Return the fits that are trained on NDCG@k, to convergence."""
-    make = partial(PapersSmoothNDCG, k, max_iter=MAX_ITER, starts=PENALTIES)
+    make = partial(Annealed, smooth_ndcg(k, MAX_ITER))
     return _chosen(settings, data, f"SmoothNDCG@{k}", make, penalties)
 
 
 def _stopped_early(settings: Settings, data: Dataset) -> list[Outcome]:
-    make = partial(PapersSmoothNDCG, 50, max_iter=FEW, starts=PENALTIES)
+    make = partial(Annealed, smooth_ndcg(50, FEW))
     return _chosen(settings, data, f"SmoothNDCG@50{STOPPED_EARLY}", make, PENALTIES)
 
 
@@ -297,22 +312,21 @@ def older_ohsumed(settings: Settings) -> Iterator[PaperRow]:
 def extensions(settings: Settings) -> Iterator[PaperRow]:
     """Yield what the paper describes and does not measure: sections 3, 4.2, 5.2 and 6."""
     data = settings.dataset("ohsumed")
-    searched = ", ".join(f"{penalty:g}" for penalty in MAP_PENALTIES)
-    few = partial(smooth_ndcg, 50, max_iter=FEW)
+    few = smooth_ndcg(50, FEW)
     for name, make in MAPS.items():
         mapped = Dataset(data.name, make().fit_transform(data.X), data.y, data.qid, data.splits)
-        fits = _chosen(settings, mapped, f"SmoothNDCG@50, {name}", few, MAP_PENALTIES)
+        fits = _extension(settings, mapped, f"SmoothNDCG@50, {name}", few)
         row = _extended(data, f"SmoothNDCG with {name} (section 6)", fits)
-        yield replace(row, deviations=MAP_DEVIATIONS.format(searched))
-    fits = _chosen(settings, data, "SmoothNDCG@50, stopped σ", _stopped, MAP_PENALTIES)
+        yield replace(row, deviations=MAP_DEVIATIONS)
+    stopped = clone(few).set_params(eval_metric=NDCG_AT[50], early_stopping_rounds=13)
+    fits = _extension(settings, data, "SmoothNDCG@50, stopped σ", stopped)
     row = _extended(data, "SmoothNDCG, σ chosen as well (section 5.2)", fits, "unstable")
-    yield replace(row, deviations=STOPPED_DEVIATIONS.format(searched))
-    unpenalised = partial(few, ridge=UNPENALISED)
+    yield replace(row, deviations=STOPPED_DEVIATIONS)
     name = "SmoothNDCG@50, from a regression without a penalty"
-    fits = _chosen(settings, data, name, unpenalised, MAP_PENALTIES)
+    fits = _extension(settings, data, name, few, starts=(UNPENALISED,))
     row = _extended(data, "SmoothNDCG from a regression without a penalty", fits, "not given")
-    yield replace(row, deviations=START_DEVIATIONS.format(searched))
-    yield from _soft_measures(settings, data, searched)
+    yield replace(row, deviations=START_DEVIATIONS)
+    yield from _soft_measures(settings, data)
     yield from _boosted(settings, data)
     nets = {
         f"SmoothNDCG@50, net, η={rate:g}": Net(
@@ -326,28 +340,26 @@ def extensions(settings: Settings) -> Iterator[PaperRow]:
     )
 
 
-def _stopped(reg_lambda: float) -> LinearRanker:
-    """Return SmoothNDCG@50 at the σ that is best on the validation queries."""
-    ranker = smooth_ndcg(50, reg_lambda, FEW)
-    return ranker.set_params(eval_metric=NDCG_AT[50], early_stopping_rounds=13)
+def _extension(
+    settings: Settings, data: Dataset, name: str, ranker: LinearRanker,
+    starts: Sequence[float] = PENALTIES, chosen_by: str = CHOSEN_BY,
+) -> list[Outcome]:  # fmt: skip
+    make = partial(Annealed, ranker, starts=starts)
+    return _chosen(settings, data, name, make, SPARSE_PENALTIES, chosen_by)
 
 
-def _soft_measures(settings: Settings, data: Dataset, searched: str) -> Iterator[PaperRow]:
+def _soft_measures(settings: Settings, data: Dataset) -> Iterator[PaperRow]:
     """Yield linear rankers of equation 5, of equation 9, and of AP by soft indicators."""
     for name, objective, measure, sigma in (
         ("the soft ranks of equation 5", "approx:ndcg@50", NDCG_AT[10], SOFT_SIGMA),
         ("SmoothAP by equation 9", "smoothap", AP(), SOFT_SIGMA),
         ("SmoothAP by soft indicators (section 4.2)", "smooth:ap", AP(), None),
     ):
-        make = partial(_annealed, objective, sigma)
+        ranker = LinearRanker(objective, sigma=sigma, max_iter=FEW)
         chosen_by = str(measure) if isinstance(measure, AP) else CHOSEN_BY
-        fits = _chosen(settings, data, objective, make, MAP_PENALTIES, chosen_by)
+        fits = _extension(settings, data, objective, ranker, chosen_by=chosen_by)
         row = _extended(data, f"a linear ranker of {name}", fits, "not tested", measure)
-        yield replace(row, deviations=SOFT_DEVIATIONS.format(searched))
-
-
-def _annealed(objective: str, sigma: Any, reg_lambda: float) -> LinearRanker:
-    return LinearRanker(objective, sigma=sigma, reg_lambda=reg_lambda, max_iter=FEW)
+        yield replace(row, deviations=SOFT_DEVIATIONS)
 
 
 class Boosted(BaseEstimator):
@@ -358,10 +370,11 @@ class Boosted(BaseEstimator):
 
     def fit(self, X: Any, y: Any, *, qid: Any, eval_set: Any, eval_qid: Any) -> "Boosted":
         """Train both on the same queries."""
-        self.start_ = clone(self.start).fit(X, y, qid=qid)
+        valid = {"eval_set": eval_set, "eval_qid": eval_qid}
+        self.start_ = clone(self.start).fit(X, y, qid=qid, **valid)
         self.trees_ = clone(self.trees).fit(
-            X, y, qid=qid, init_score=self.start_.predict(X), eval_set=eval_set,
-            eval_qid=eval_qid, eval_init_score=[self.start_.predict(own) for own, _ in eval_set],
+            X, y, qid=qid, init_score=self.start_.predict(X),
+            eval_init_score=[self.start_.predict(own) for own, _ in eval_set], **valid,
         )  # fmt: skip
         self.best_iteration_ = self.trees_.best_iteration_
         return self
@@ -376,10 +389,10 @@ def _boosted(settings: Settings, data: Dataset) -> Iterator[PaperRow]:
     """Yield functional gradient boosting, as the paper has it and as gbrank does it."""
     rounds = 13 * TREES_A_SIGMA
     name = "SmoothNDCG with functional gradient boosting{} (section 6)"
-    for ridge, start in PENALTY_NAMES.items():
-        regression = LinearRanker("regression", ridge=ridge)
+    for start, penalties in STARTS.items():
+        regression = Regression(penalties)
         rankers = {
-            f"SmoothNDCG@50, boosted, ridge {ridge:g}, rate {rate:g}": Boosted(regression, GBRanker(
+            f"SmoothNDCG@50, boosted, rate {rate:g}": Boosted(regression, GBRanker(
                 SmoothRank(NDCG(k=50)), sigma=staircase(64, 0.5, TREES_A_SIGMA), curvature="unit",
                 learning_rate=rate, n_estimators=rounds,
                 early_stopping_rounds=rounds, num_leaves=15, colsample=1.0, extra_trees=False,
@@ -388,11 +401,10 @@ def _boosted(settings: Settings, data: Dataset) -> Iterator[PaperRow]:
             for rate in BOOSTED_RATES
         }  # fmt: skip
         fits = best_on_validation(settings.compare(rankers, data, MEASURES), CHOSEN_BY)
-        row = _extended(data, name.format(f", from a regression {start}"), fits)
-        yield replace(row, deviations=BOOSTED_DEVIATIONS.format(start))
-        fits = fits_of(settings.compare({f"ridge {ridge:g}": regression}, data, MEASURES))
-        row = _extended(data, f"the regression {start} that boosting starts from (section 6)", fits)
-        yield replace(row, deviations="relevant documents count as others do")
+        row = _extended(data, name.format(f", from the regression{start}"), fits)
+        yield replace(row, deviations=BOOSTED_DEVIATIONS)
+        fits = fits_of(settings.compare({"regression": regression}, data, MEASURES))
+        yield _extended(data, f"the regression{start} that boosting starts from (section 6)", fits)
     trees = GBRanker(SmoothRank(NDCG(k=50)), eval_metric=NDCG_AT[50], early_stopping_rounds=100)
     fits = fits_of(settings.compare({"SmoothNDCG@50, trees": trees}, data, MEASURES))
     row = _extended(data, name.format(" by gbrank's trees"), fits)
@@ -412,11 +424,15 @@ def _trained_on(
     data: Dataset, fits: list[Outcome], truncation: int, how: str = ""
 ) -> Iterator[PaperRow]:
     """Yield a row of table 3."""
-    note = "λ by fold: " + ", ".join(fit.ranker.partition("λ=")[2] for fit in fits)
+    note = "λ by fold: " + ", ".join(f"{_penalty(fit):g}" for fit in fits)
     for k, value in zip((1, 5, 10), TABLE_3[truncation], strict=True):
         figure = f"NDCG@{k}, trained on NDCG@{truncation}{how} (table 3)"
         folds = values_by_fold(fits, str(NDCG_AT[k]))
         yield measured(PAPER, data.name, figure, folds, value, note)
+
+
+def _penalty(fit: Outcome) -> float:
+    return float(fit.ranker.partition("λ=")[2])
 
 
 def _chosen(
@@ -448,19 +464,21 @@ class Annealing:
     test: Vector
 
 
-def anneal(data: Dataset, max_iter: int = MAX_ITER, n_jobs: int | None = None) -> Annealing:
-    """Return train and test NDCG@10 after each σ."""
+def anneal(data: Dataset, penalties: Sequence[float], max_iter: int = MAX_ITER) -> Annealing:
+    """Return train and test NDCG@10 after each σ, with the λ of each fold."""
     curves = []
     measure = replace(NDCG_AT[10], no_relevant=0)
-    for number in range(1, len(data.splits) + 1):
-        (X, y, qid), _, (Xt, yt, qt) = data.fold(number)
-        ranker = smooth_ndcg(50, DRAWN_PENALTY, max_iter)
-        ranker.set_params(eval_metric=measure, n_jobs=n_jobs)
-        ranker.fit(X, y, qid=qid, eval_set=[(Xt, yt)], eval_qid=[qt])
-        results = ranker.evals_result_
-        curves.append([results[part][str(measure)] for part in ("train", "valid_0")])
+    for number, penalty in enumerate(penalties, 1):
+        (X, y, qid), *judged = data.fold(number)
+        ranker = smooth_ndcg(50, max_iter).set_params(eval_metric=measure)
+        annealed = Annealed(ranker, penalty).fit(
+            X, y, qid=qid, eval_set=[(own, labels) for own, labels, _ in judged],
+            eval_qid=[queries for *_, queries in judged],
+        )  # fmt: skip
+        results = annealed.ranker_.evals_result_
+        curves.append([results[part][str(measure)] for part in ("train", "valid_1")])
     train, test = np.mean(curves, axis=0)
-    return Annealing(ranker.sigmas_, train, test)
+    return Annealing(annealed.ranker_.sigmas_, train, test)
 
 
 @dataclass(frozen=True, eq=False)
@@ -486,13 +504,14 @@ class Line:
 
 
 def line_through_optimum(
-    data: Dataset, sigmas: Sequence[float] = SIGMAS, n_points: int = 201, n_jobs: int | None = None
+    data: Dataset, penalty: float, sigmas: Sequence[float] = SIGMAS, n_points: int = 201
 ) -> Line:
     """Return the smooth NDCG@50 of the first fold's training queries along a random direction."""
-    (X, y, qid), _, _ = data.fold(1)
-    ranker = smooth_ndcg(50, DRAWN_PENALTY, MAX_ITER).set_params(n_jobs=n_jobs)
-    ranker.fit(X, y, qid=qid)
-    bound = get_objective(ranker.objective).bind(y, Queries.from_qid(qid), n_jobs=n_jobs)
+    (X, y, qid), (valid_X, valid_y, valid_qid), _ = data.fold(1)
+    annealed = Annealed(smooth_ndcg(50, MAX_ITER), penalty)
+    annealed.fit(X, y, qid=qid, eval_set=[(valid_X, valid_y)], eval_qid=[valid_qid])
+    ranker = annealed.ranker_
+    bound = get_objective(ranker.objective).bind(y, Queries.from_qid(qid))
     direction = np.random.default_rng(0).normal(size=len(ranker.coef_))
     direction *= np.linalg.norm(ranker.coef_) / np.linalg.norm(direction)
     steps = np.linspace(-1, 1, n_points)
@@ -505,13 +524,14 @@ def line_through_optimum(
 def figures(settings: Settings) -> Iterator[PaperRow]:
     """Yield what figures 1 and 2 show, and draw them."""
     data = settings.dataset("ohsumed")
-    line = line_through_optimum(data, n_jobs=settings.n_jobs)
+    penalties = [_penalty(fit) for fit in _stopped_early(settings, data)]
+    line = line_through_optimum(data, penalties[0])
     settings.save(draw_line(line.steps, line.values), "smoothrank-figure-1")
     for sigma in line.values:
         figure = f"local maxima along a random direction, σ = 2^{np.log2(sigma):g} (figure 1)"
         said = "many" if sigma == min(line.values) else "few"
         yield PaperRow(PAPER, data.name, figure, line.n_maxima(sigma), said)
-    path = anneal(data, n_jobs=settings.n_jobs)
+    path = anneal(data, penalties)
     settings.save(draw_annealing(path.sigmas, path.train, path.test), "smoothrank-figure-2")
     for part, values, said in (
         ("training", path.train, "rises"),

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.papers.net_pictures import draw_speed, draw_times
-from benchmarks.papers.nets import JUDGED_BY, Layers, forward, random_layers
+from benchmarks.papers.nets import (
+    JUDGED_BY,
+    NO_GAINS,
+    Compiled,
+    Layers,
+    derivative,
+    forward,
+    lambdas,
+    random_layers,
+)
 from benchmarks.papers.paper_rows import PaperRow
 from benchmarks.papers.settings import Settings
 
@@ -104,13 +113,15 @@ def footnote_3() -> dict[str, float]:
     X, labels = _random_query(random, FOOTNOTE_LENGTH)
     layers = random_layers(N_FEATURES, NETS["two-layer net"], random)
     scores = forward(layers, X)[1]
-    np.testing.assert_allclose(_lambdas(scores, labels), _precomputed(scores, labels), rtol=1e-9)
+    np.testing.assert_allclose(
+        lambdas(scores, labels, NO_GAINS), _precomputed(scores, labels), rtol=1e-9
+    )
     kept = _least_seconds(lambda: _by_document(layers, X, labels))
     again = _least_seconds(lambda: np.tanh(X @ layers[0] + layers[1]))
     once = _least_seconds(lambda: _precomputed(scores, labels))
     return {
         "keeping the activations of a two-layer net": (kept + again) / kept,
-        "computing exp(s) once": _least_seconds(lambda: _lambdas(scores, labels)) / once,
+        "computing exp(s) once": _least_seconds(lambda: lambdas(scores, labels, NO_GAINS)) / once,
     }
 
 
@@ -141,8 +152,7 @@ def _epochs(step: Step, hidden: int, n_queries: int) -> list[tuple[float, float]
 
 
 def _by_document(layers: Layers, X: Vector, labels: Vector) -> Layers:
-    step: Any = _documents_of_two_layers if layers[1:] else _documents
-    return step(*layers, X, labels)
+    return derivative(layers, X, Compiled(labels, NO_GAINS))
 
 
 def _by_pair(layers: Layers, X: Vector, labels: Vector) -> Layers:
@@ -181,36 +191,6 @@ def _pairs_of_two_layers(
                 by_biases += up + down
                 by_last += force * (better - worse)
     return by_first, by_biases, by_last
-
-
-@numba.njit
-def _documents(weights: Vector, X: Vector, labels: Vector) -> tuple[Vector]:
-    """Return the derivative of RankNet's loss by the weights, document by document."""
-    return (_lambdas(X @ weights, labels) @ X,)
-
-
-@numba.njit
-def _documents_of_two_layers(
-    first: Vector, biases: Vector, last: Vector, X: Vector, labels: Vector
-) -> tuple[Vector, Vector, Vector]:
-    """Return the same of two layers."""
-    inputs = np.tanh(X @ first + biases)
-    slopes = _lambdas(inputs @ last, labels)
-    by_sum = np.outer(slopes, last) * (1 - inputs**2)
-    return X.T @ by_sum, by_sum.sum(axis=0), slopes @ inputs
-
-
-@numba.njit
-def _lambdas(scores: Vector, labels: Vector) -> Vector:
-    """Return RankNet's λ of a query."""
-    slope = np.zeros(scores.size)
-    for i in range(scores.size):
-        for j in range(scores.size):
-            if labels[i] > labels[j]:
-                force = 1 / (1 + np.exp(scores[i] - scores[j]))
-                slope[i] -= force
-                slope[j] += force
-    return slope
 
 
 @numba.njit

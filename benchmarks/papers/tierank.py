@@ -1,9 +1,9 @@
 """TieRank: its own learner, and against LambdaMART and linear SmoothRank, on MQ2008."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,16 @@ from benchmarks.named_rankers import ranker_from_name
 from benchmarks.papers.paper_rows import PaperRow
 from benchmarks.papers.selection import Outcome, best_on_validation, fits_of
 from benchmarks.papers.settings import Settings
-from benchmarks.papers.smoothrank import FEW, OWN_PENALTIES, smooth_ndcg
-from benchmarks.papers.trainings import Trainings, difference_row, mean_row, trainings_of
-from gbrank import NDCG, GBRanker, TieRank
+from benchmarks.papers.smoothrank import (
+    FEW,
+    SPARSE_FEW_DEVIATIONS,
+    SPARSE_PENALTIES,
+    Annealed,
+    smooth_ndcg,
+)
+from benchmarks.papers.tied_err import MAX_GRADE, PER_LABEL, tied_err_objective
+from benchmarks.papers.trainings import Trainings, difference_rows, mean_row, trainings_of
+from gbrank import ERR, NDCG, GBRanker, TieRank
 from gbrank.evaluation import Dataset
 from gbrank.measures.measure import Measure
 
@@ -24,14 +31,13 @@ __all__ = ["against_others", "own_learner", "papers_learner"]
 PAPER = "TieRank"
 TREES = {"TieRank, Newton trees": "tie:ndcg", "LambdaMART": "lambda:ndcg"}
 SMOOTH = "linear SmoothRank"
-PENALTIES = (1e-3, 1e-1, 10.0)
 CHOSEN_BY = NDCG(k=5)
 MEASURES = (NDCG(k=1), CHOSEN_BY, NDCG(k=10))
 SEEDS = 5
 DEPTHS, DEPTH = (2, 4, 6), 4
 LEAVES, LEAF = (1, 20, 60), 20
-RATE, SLOW, ROUNDS = 0.02, 0.005, 500
-NEAR = 0.03
+RATE, SLOW, ROUNDS = 0.02, 0.001, 500
+JUDGED_BY_ERR = ERR(max_grade=MAX_GRADE)
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "φ linear, d = 6": {"phi": "linear"},
     "φ spline, d = 2": {"sample": 2},
@@ -41,30 +47,36 @@ SAID = dict(zip(VARIANTS, ("> 0, far", "> 0", "< 0"), strict=True))
 
 DATA_NAME = "the paper calls its data MQ2007, and counts the queries and documents of MQ2008"
 DEVIATIONS = (
-    f"ν = {RATE} for the paper's 0.001; at most {ROUNDS} trees, where the paper gives no number; "
+    f"ν = {RATE} for the paper's {SLOW}; at most {ROUNDS} trees, where the paper gives no number; "
     f"min_child_samples of {', '.join(map(str, LEAVES))}, chosen as the depth is; "
     f"means over {SEEDS} trainings, whose draws differ, or of one where nothing is drawn; "
     f"{DATA_NAME}"
 )
+ERR_DEVIATIONS = (
+    f"d = {PER_LABEL} for 6, as all roundings are summed over; ν = {RATE} for {SLOW}; at most "
+    f"{ROUNDS} trees; one training; {DATA_NAME}"
+)
 NEWTON_DEVIATIONS = (
     f"Newton trees of gbrank's defaults for the paper's learner; {SEEDS} trainings; {DATA_NAME}"
 )
-SMOOTH_DEVIATIONS = (
-    f"{FEW} iterations of cg at each σ; λ of 0.001, 0.1, 10; {OWN_PENALTIES}; {DATA_NAME}"
-)
+SMOOTH_DEVIATIONS = f"{SPARSE_FEW_DEVIATIONS}; {DATA_NAME}"
 
 
 def papers_learner(
     depth: int, leaf: int, seed: int = 0, rate: float = RATE, **tie: Any
 ) -> GBRanker:
     """Return the paper's own: first order, trees on the gradient of 6 documents of each label."""
-    rounds = round(RATE / rate * ROUNDS)
+    rounds = _rounds(rate)
     return GBRanker(
         TieRank("ndcg", **({"sample": 6, "seed": seed} | tie)), sigma=1.0, init="zero",
         curvature="unit", learning_rate=rate, n_estimators=rounds, early_stopping_rounds=rounds,
         max_depth=depth, num_leaves=2**depth, min_child_samples=leaf, colsample=1.0,
         extra_trees=False, eval_metric=CHOSEN_BY,
     )  # fmt: skip
+
+
+def _rounds(rate: float) -> int:
+    return round(RATE / rate * ROUNDS)
 
 
 def own_learner(settings: Settings) -> Iterator[PaperRow]:
@@ -74,7 +86,8 @@ def own_learner(settings: Settings) -> Iterator[PaperRow]:
     """
     data = settings.dataset("mq2008")
     fits = _grid(settings, data)
-    yield from _means(data, "TieRank, searched", _searched(fits), None)
+    chosen = _searched(fits)
+    yield from _means(data, "TieRank, searched", chosen, None)
     for number, name in enumerate(("depth", "leaves")):
         values = sorted({key[number] for key in fits})
         own = {
@@ -89,45 +102,75 @@ def own_learner(settings: Settings) -> Iterator[PaperRow]:
     plain = fits[DEPTH, LEAF]
     slow = _trained(settings, data, DEPTH, LEAF, seeds=1, rate=SLOW)
     title = f"TieRank, ν = {SLOW}, less that of ν = {RATE}, {both}"
-    slower = f"{DEVIATIONS}; ν = {SLOW} has one training"
+    slower = f"{DEVIATIONS}; ν = {SLOW} has one training of at most {_rounds(SLOW)} trees"
     yield from _named(slower, _differences(data, title, slow, plain, "> 0"))
     for name, tie in VARIANTS.items():
         title = f"TieRank, φ spline, d = 6, less that of {name}, {both}"
         variant = _trained(settings, data, DEPTH, LEAF, **tie)
         yield from _differences(data, title, plain, variant, SAID[name])
-    yield from _reach(data)
+    yield from _reach(data, chosen)
+    yield from _of_err(settings, data)
 
 
-def _reach(data: Dataset) -> Iterator[PaperRow]:
-    """Yield how far scores are from where they start, midway between two integers."""
-    for depth, leaf in product((DEPTH, max(DEPTHS)), (min(LEAVES), max(LEAVES))):
-        away: dict[str, list[NDArray[np.float64]]] = {"training": [], "test": []}
-        for number in range(1, len(data.splits) + 1):
-            (X, y, qid), (Xv, yv, qv), (Xt, _, _) = data.fold(number)
-            ranker = papers_learner(depth, leaf)
-            ranker.fit(X, y, qid=qid, eval_set=[(Xv, yv)], eval_qid=[qv])
-            away["training"].append(np.abs(ranker.predict(X)))
-            away["test"].append(np.abs(ranker.predict(Xt)))
-        named = f"of depth {depth} and leaves {leaf}, of one training"
-        for part, folds in away.items():
-            largest = [float(values.max()) for values in folds]
-            outside = 100 * float(np.mean(np.concatenate(folds) > 0.5))
-            by_fold = ", ".join(f"{value:.3f}" for value in largest)
-            note = f"by fold: {by_fold}; {outside:.2g}% of documents are above 0.5"
-            figure = f"largest |score − 0.5| of {part} queries, {named}"
-            yield PaperRow(PAPER, data.name, figure, max(largest), "at most 0.5", note=note)
-        shares = [float(np.mean(values > NEAR)) for values in away["test"]]
-        note = "by fold: " + ", ".join(f"{share:.2f}" for share in shares)
-        figure = f"share of test documents with |score − 0.5| above {NEAR}, {named}"
-        share = float(np.mean(shares))
-        yield PaperRow(PAPER, data.name, figure, share, "not given", note=note)
+def _reach(data: Dataset, chosen: Trainings) -> Iterator[PaperRow]:
+    """Yield how far the scores of all chosen rankers are from where they start, and what follows.
+
+    They start midway between two integers. Clipped, they stay between these.
+    """
+    away: dict[str, list[NDArray[np.float64]]] = {"training": [], "test": []}
+    gains: list[float] = []
+    for fit in (fit for own in chosen for fit in own):
+        (X, y, qid), (Xv, yv, qv), (Xt, yt, qt) = data.fold(fit.fold)
+        depth, leaf, seed = map(int, re.findall(r"\d+", fit.ranker))
+        ranker = papers_learner(depth, leaf, seed)
+        ranker.fit(X, y, qid=qid, eval_set=[(Xv, yv)], eval_qid=[qv])
+        scores = ranker.predict(Xt)
+        away["training"].append(np.abs(ranker.predict(X)))
+        away["test"].append(np.abs(scores))
+        clipped = np.clip(scores, -0.5, 0.5)
+        gains.append(CHOSEN_BY(yt, clipped, qid=qt) - CHOSEN_BY(yt, scores, qid=qt))
+    named = f"of the {len(gains)} rankers of the search"
+    for part, fits in away.items():
+        largest = max(float(values.max()) for values in fits)
+        share = float(np.mean(np.concatenate(fits) > 0.5))
+        figure = f"largest |score − 0.5| of {part} queries, {named}"
+        yield PaperRow(PAPER, data.name, figure, largest, "at most 0.5")
+        figure = f"share of {part} documents with |score − 0.5| above 0.5, {named}"
+        yield PaperRow(PAPER, data.name, figure, share, 0.0)
+    figure = f"NDCG@5 of scores clipped to [0, 1] less that of scores, {named}"
+    note = f"from {min(gains):.4f} to {max(gains):.4f}"
+    yield PaperRow(PAPER, data.name, figure, float(np.mean(gains)), "not given", note=note)
+
+
+def _of_err(settings: Settings, data: Dataset) -> Iterator[PaperRow]:
+    """Yield ERR of TieRank of ERR less that of TieRank of NDCG, as many trees as ERR chooses."""
+    objectives = {"ERR": tied_err_objective(), "NDCG": TieRank("ndcg", sample=PER_LABEL)}
+    rankers = {
+        f"TieRank of {name}": papers_learner(DEPTH, LEAF).set_params(
+            objective=objective, eval_metric=JUDGED_BY_ERR
+        )
+        for name, objective in objectives.items()
+    }
+    comparison = settings.compare(rankers, data, [JUDGED_BY_ERR])
+    ours, base = ([fits_of(comparison, name)] for name in rankers)
+    title = (
+        f"TieRank of ERR less that of TieRank of NDCG, d = {PER_LABEL}, both of depth {DEPTH} and "
+        f"leaves {LEAF}"
+    )
+    yield from _named(
+        ERR_DEVIATIONS,
+        difference_rows(PAPER, data.name, title, ours, base, [JUDGED_BY_ERR], "not tried"),
+    )
 
 
 def against_others(settings: Settings) -> Iterator[PaperRow]:
     """Yield NDCG of TieRank, of its own learner and of Newton trees, less that of the others."""
     data = settings.dataset("mq2008")
     fits = _trees(settings, data)
-    linear = {f"SmoothNDCG, λ={penalty:g}": smooth_ndcg(50, penalty, FEW) for penalty in PENALTIES}
+    linear = {
+        f"SmoothNDCG, λ={penalty:g}": Annealed(smooth_ndcg(50, FEW), penalty)
+        for penalty in SPARSE_PENALTIES
+    }
     chosen = settings.compare(linear, data, MEASURES)
     fits[SMOOTH] = [best_on_validation(chosen, str(CHOSEN_BY))]
     deviations = dict.fromkeys(TREES, NEWTON_DEVIATIONS) | {SMOOTH: SMOOTH_DEVIATIONS}
@@ -212,6 +255,4 @@ def _differences(
     data: Dataset, title: str, ours: Trainings, base: Trainings, said: str
 ) -> Iterator[PaperRow]:
     """Yield by how much the first fits are above the second on the test queries."""
-    for measure in MEASURES:
-        figure = f"{str(measure).upper()} of {title}"
-        yield difference_row(PAPER, data.name, figure, ours, base, str(measure), said)
+    yield from difference_rows(PAPER, data.name, title, ours, base, MEASURES, said)

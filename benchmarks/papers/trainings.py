@@ -1,6 +1,6 @@
 """Means over several trainings, with intervals and p-values that know how much trainings vary."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,11 +9,13 @@ from scipy import stats
 
 from benchmarks.papers.paper_rows import AVERAGE, PaperRow, as_letor
 from benchmarks.papers.selection import Outcome
+from gbrank.evaluation.statistics import holm
+from gbrank.measures.measure import Measure
 
 __all__ = [
     "Estimate",
     "Trainings",
-    "difference_row",
+    "difference_rows",
     "estimate",
     "mean_row",
     "trainings_of",
@@ -81,15 +83,19 @@ def mean_row(
     return _row(paper, data, figure, estimate(values_of(ours, measure)), said, note)
 
 
-def difference_row(
-    paper: str, data: str, figure: str, ours: Trainings, base: Trainings, measure: str, said: str
-) -> PaperRow:
-    """Return a row of a difference, with both means and the p-value of none."""
-    both = [values_of(fits, measure) for fits in (ours, base)]
-    found = estimate(*both)
-    one, other = (estimate(values).mean for values in both)
-    note = f"{one:.4f} and {other:.4f}; p = {found.p:.2g}"
-    return _row(paper, data, figure, found, said, note)
+def difference_rows(
+    paper: str, data: str, figure: str, ours: Trainings, base: Trainings,
+    measures: Sequence[Measure], said: str,
+) -> Iterator[PaperRow]:  # fmt: skip
+    """Yield rows of differences, with both means and the p-value of none, corrected by Holm."""
+    values = [[values_of(fits, str(measure)) for fits in (ours, base)] for measure in measures]
+    differences = [estimate(*both) for both in values]
+    corrected = holm(np.array([found.p for found in differences]))
+    for measure, both, found, p in zip(measures, values, differences, corrected, strict=True):
+        one, other = (estimate(own).mean for own in both)
+        note = f"{one:.4f} and {other:.4f}; p = {p:.2g} (Holm, of {len(measures)})"
+        title = f"{str(measure).partition('(')[0].upper()} of {figure}"
+        yield _row(paper, data, title, found, said, note)
 
 
 def _row(

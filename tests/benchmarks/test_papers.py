@@ -119,11 +119,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search less."""
     less = {
         "smoothrank": {
-            "PENALTIES": (1e-3, 1.0), "SPARSE_PENALTIES": (1e-3,), "MAP_PENALTIES": (1e-3,),
-            "MAX_ITER": 5, "NET_EPOCHS": 2,
+            "PENALTIES": (1e-3, 1.0), "SPARSE_PENALTIES": (1e-3,), "MAX_ITER": 5,
+            "NET_EPOCHS": 2,
         },
         "tierank": {
-            "PENALTIES": (1e-3,), "SEEDS": 2, "ROUNDS": 5, "DEPTHS": (2, 4), "LEAVES": (1, 20),
+            "SPARSE_PENALTIES": (1e-3,), "SEEDS": 2, "ROUNDS": 5, "DEPTHS": (2, 4),
+            "LEAVES": (1, 20),
         },
         "approxrank": {
             "NDCG_ALPHAS": (10.0, 100.0), "AP_ALPHAS": (10.0,), "N_ITERATIONS": 12,

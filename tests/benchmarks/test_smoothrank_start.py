@@ -3,7 +3,7 @@
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from benchmarks.papers.smoothrank import NDCG_AT, PENALTIES, PapersSmoothNDCG
+from benchmarks.papers.smoothrank import NDCG_AT, PENALTIES, Annealed, smooth_ndcg
 from gbrank import LinearRanker, make_cubic
 
 X, Y, QID = make_cubic(24, n_documents=10, n_features=6, random_state=3)
@@ -12,7 +12,7 @@ TRAIN, VALID = QID < 15, QID >= 15
 
 def test_start_is_the_regression_that_ranks_validation_queries_best() -> None:
     """Training begins there, and a large λ keeps it there."""
-    fitted = PapersSmoothNDCG(50, 1e9, 5, PENALTIES, n_jobs=1).fit(
+    fitted = Annealed(smooth_ndcg(50, 5), 1e9).fit(
         X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[VALID], Y[VALID])], eval_qid=[QID[VALID]]
     )
     values, weights = [], []
