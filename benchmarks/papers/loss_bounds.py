@@ -303,7 +303,7 @@ def papers_regret_bound(
     480.0
     """
     _check_sizes(radius=radius, norm=norm, loss=loss, ratio=ratio)
-    check_number(n_documents, "n_documents", 1, integer=True)
+    check_integer(n_documents, "n_documents", 1)
     square = 4 * radius**2 * norm**2 * n_documents * ratio
     return loss + sqrt(square * loss) + square
 
