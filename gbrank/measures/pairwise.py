@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
 from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
@@ -14,7 +15,7 @@ from gbrank.measures.discounted import discounted_by_rank, discounted_swaps, dis
 from gbrank.measures.gains import discount_values, formula_of
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import grades, inverse, reduce_queries
+from gbrank.measures.per_query import blocks_of, inverse, reduce_queries
 from gbrank.numerics.logistic import logistic_slope
 
 
@@ -188,14 +189,13 @@ class PairwiseCorrect(Measure):
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return each label's place among its query's labels, and the number of pairs."""
-        grade = grades(labels, queries)
-        n_grades = 1 + reduce_queries(np.maximum, grade, queries)
-        first = (np.cumsum(n_grades) - n_grades).astype(np.int64)  # of each query's grades
-        alike = np.bincount(first[queries.index] + grade.astype(np.int64)).astype(np.float64)
-        same = np.add.reduceat(alike**2, first)
-        pairs = (queries.sizes.astype(np.float64) ** 2 - same) / 2
+        blocks = blocks_of(labels, queries)
+        first = reduce_queries(np.minimum, blocks, queries)
+        same = np.add.reduceat(np.bincount(blocks) ** 2, first)
+        pairs = (queries.sizes**2 - same) / 2
+        grade = (blocks - first[queries.index]).astype(np.float64)
         factor, offset = self.span
-        constants = PairwiseConstants(n_grades, offset)
+        constants = PairwiseConstants(1 + reduce_queries(np.maximum, grade, queries), offset)
         return Terms(grade, pairs > 0, factor * inverse(pairs), constants=constants)
 
 
@@ -257,13 +257,8 @@ class Spearman(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Prepare centered ranks of labels, whose discounts fall linearly, and their scale."""
         sizes = queries.sizes.astype(np.float64)
-        order = np.lexsort((labels, queries.index))
-        rank = queries.places
-        changed = np.diff(labels[order], prepend=-1.0) != 0
-        block = np.cumsum(changed | (rank == 0)) - 1
-        means = np.bincount(block, rank) / np.bincount(block)
-        gains = np.empty(len(labels))
-        gains[order] = means[block] - np.repeat((sizes - 1) / 2, queries.sizes)
+        middles = queries.offsets[:-1] + (sizes + 1) / 2
+        gains = rankdata(blocks_of(labels, queries)) - middles[queries.index]
         variation = reduce_queries(np.add, gains**2, queries) * sizes * (sizes**2 - 1) / 12
         return Terms(
             gains,

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.collective import all_max
-from gbrank.common.values import Vector
+from gbrank.common.values import Array, Positions, Vector
 from gbrank.data.queries import Queries
 
 
-def reduce_queries(function: np.ufunc, values: Vector, queries: Queries) -> Vector:
+def reduce_queries(function: np.ufunc, values: Array, queries: Queries) -> Array:
     """Reduce the values of each query by a function such as np.add."""
     return function.reduceat(values[queries.order], queries.offsets[:-1])
 
@@ -18,13 +18,21 @@ def inverse(values: NDArray[np.number]) -> Vector:
     return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)
 
 
+def blocks_of(values: Vector, queries: Queries) -> Positions:
+    """Return the block of equal values of each document, numbered by query, then by value."""
+    order = np.lexsort((values, queries.index))
+    begins = np.diff(values[order], prepend=0.0) != 0
+    begins[queries.offsets[:-1]] = True
+    blocks = np.empty(len(values), np.int64)
+    blocks[order] = np.cumsum(begins) - 1
+    return blocks
+
+
 def grades(labels: Vector, queries: Queries) -> Vector:
     """Return how many distinct smaller labels each document's query has."""
-    order = np.lexsort((labels, queries.index))
-    steps = np.cumsum(np.diff(labels[order], prepend=0.0) != 0)
-    result = np.empty(len(labels))
-    result[order] = steps - np.repeat(steps[queries.offsets[:-1]], queries.sizes)
-    return result
+    blocks = blocks_of(labels, queries)
+    lowest = reduce_queries(np.minimum, blocks, queries)
+    return (blocks - lowest[queries.index]).astype(np.float64)
 
 
 def labels_differ(labels: Vector, queries: Queries) -> Vector:

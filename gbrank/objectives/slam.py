@@ -10,7 +10,7 @@ from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import count_references
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
-from gbrank.measures.per_query import grades
+from gbrank.measures.per_query import blocks_of, grades
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
 from gbrank.numerics.vectors import bound_steps
 from gbrank.objectives.objective import Facts, MeasureObjective
@@ -175,16 +175,9 @@ class SLAM(MeasureObjective):
 
 def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
     """Return Z⁻¹ G D of each document in the ideal order, averaged over equal gains."""
-    order = np.lexsort((-terms.gains, queries.index))
-    gains = terms.gains[order]
-    query = queries.index[order]
-    begins = np.diff(gains, prepend=0.0) != 0
-    begins[queries.offsets[:-1]] = True
-    block = np.cumsum(begins) - 1
-    mean = np.bincount(block, terms.discounts) / np.bincount(block)
-    weights = np.empty(len(gains))
-    weights[order] = gains * mean[block] * cast(Vector, terms.scale)[query]
-    return weights
+    blocks = blocks_of(-terms.gains, queries)
+    mean = np.bincount(np.sort(blocks), terms.discounts) / np.bincount(blocks)
+    return terms.gains * mean[blocks] * cast(Vector, terms.scale)[queries.index]
 
 
 def _tightening(relevant: Mask, queries: Queries, by_row: bool) -> Vector:
