@@ -3,17 +3,16 @@
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.common.checks import check_choice, check_takes
 from gbrank.common.errors import ArgumentError
 from gbrank.common.runtime import import_optional
-from gbrank.common.values import Mask, Matrix, Positions, Vector
+from gbrank.common.values import Array, Mask, Matrix, Positions, Vector
+from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
 from gbrank.engine.compiling import standalone
@@ -22,10 +21,9 @@ from gbrank.engine.driver import Runner
 from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.query_loop import Outputs, share_among_equals, write_back
 from gbrank.numerics.vectors import size_as_curvature
-from gbrank.objectives.objective import Binding, Facts, Objective
-from gbrank.objectives.objective_registry import register_objective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective_registry import UserObjective, register_objective
 
-FRAMEWORKS = ("jax", "torch")
 CURVATURES = ("size", "unit")
 # Queries are evaluated in chunks, since a loss over pairs needs memory for their squared lengths.
 PAIRS_PER_CHUNK = 2**22
@@ -33,56 +31,56 @@ PAIRS_PER_CHUNK = 2**22
 Loss = Callable[..., Any]
 
 
-class Framework(Protocol):
-    """A framework that differentiates a loss of padded arrays: scores, labels and mask."""
+class Differentiated(NamedTuple):
+    """A loss of padded arrays, scores, labels and mask, and its derivatives, in double precision.
 
-    def value(self, scores: Matrix, labels: Matrix, mask: Mask) -> NDArray[Any]:
-        """Evaluate the loss: a number per query, or their sum."""
+    Parameters
+    ----------
+    value : callable
+        Evaluates the loss: a number per query, or their sum.
+    gradient : callable
+        Differentiates the sum of the losses by each score.
+    """
 
-    def gradient(self, scores: Matrix, labels: Matrix, mask: Mask) -> Matrix:
-        """Differentiate the sum of the losses by each score."""
-
-
-class _Jax:
-    """A loss of JAX, compiled once for each shape, in double precision."""
-
-    def __init__(self, loss: Loss) -> None:
-        jax: Any = import_optional("jax", "jax")
-        self._jax = jax
-        self._value = jax.jit(loss)
-        self._gradient = jax.jit(jax.grad(lambda scores, *others: loss(scores, *others).sum()))
-
-    def value(self, scores: Matrix, labels: Matrix, mask: Mask) -> NDArray[Any]:
-        with self._double_precision():
-            return np.asarray(self._value(scores, labels, mask))
-
-    def gradient(self, scores: Matrix, labels: Matrix, mask: Mask) -> Matrix:
-        with self._double_precision():
-            return np.asarray(self._gradient(scores, labels, mask), np.float64)
-
-    def _double_precision(self) -> AbstractContextManager[Any]:
-        """Use double precision here only: JAX's own setting belongs to the user."""
-        jax = self._jax if hasattr(self._jax, "enable_x64") else self._jax.experimental
-        return jax.enable_x64(True)
+    value: Callable[..., Vector]
+    gradient: Callable[..., Matrix]
 
 
-class _Torch:
-    """A loss of PyTorch, in double precision."""
+def _with_jax(loss: Loss) -> Differentiated:
+    """Compile a loss of JAX, once for each shape."""
+    jax: Any = import_optional("jax", "jax")
+    enable_x64 = (jax if hasattr(jax, "enable_x64") else jax.experimental).enable_x64
 
-    def __init__(self, loss: Loss) -> None:
-        self._torch: Any = import_optional("torch", "torch")
-        self._loss = loss
+    def in_double_precision(function: Loss) -> Loss:
+        compiled = jax.jit(function)
 
-    def value(self, scores: Matrix, labels: Matrix, mask: Mask) -> NDArray[Any]:
-        with self._torch.no_grad():
-            return self._loss(*map(self._torch.from_numpy, (scores, labels, mask))).numpy()
+        def call(*arrays: Any) -> Vector:
+            with enable_x64(True):  # here only: JAX's own setting belongs to the user
+                return np.asarray(compiled(*arrays), np.float64)
 
-    def gradient(self, scores: Matrix, labels: Matrix, mask: Mask) -> Matrix:
-        variable = self._torch.from_numpy(scores).requires_grad_()
-        others = map(self._torch.from_numpy, (labels, mask))
-        total = self._loss(variable, *others).sum()
-        (gradient,) = self._torch.autograd.grad(total, variable)
-        return gradient.numpy()
+        return call
+
+    slope = jax.grad(lambda scores, *others: loss(scores, *others).sum())
+    return Differentiated(in_double_precision(loss), in_double_precision(slope))
+
+
+def _with_torch(loss: Loss) -> Differentiated:
+    torch: Any = import_optional("torch", "torch")
+
+    def value(*arrays: Any) -> Vector:
+        with torch.no_grad():
+            return loss(*map(torch.from_numpy, arrays)).numpy()
+
+    def gradient(scores: Matrix, *others: Any) -> Matrix:
+        variable = torch.from_numpy(scores).requires_grad_()
+        total = loss(variable, *map(torch.from_numpy, others)).sum()
+        (derivatives,) = torch.autograd.grad(total, variable)
+        return derivatives.numpy()
+
+    return Differentiated(value, gradient)
+
+
+FRAMEWORKS = {"jax": _with_jax, "torch": _with_torch}
 
 
 def framework_of(framework: str | None) -> str:
@@ -97,24 +95,17 @@ def framework_of(framework: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class AutodiffObjective(Objective):
+class AutodiffObjective(UserObjective):
     """An objective from a differentiable loss; made by `autodiff_objective`."""
 
-    loss: Loss
     framework: str
     curvature: str
-    name: str  # type: ignore[misc]
-    declared: Facts = field(repr=False, compare=False)  # type: ignore[misc]
 
-    def __str__(self) -> str:
-        return self.name
-
-    def runner(self, binding: Binding) -> Runner:
+    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Runner:
         """Return a driver that evaluates the loss on padded arrays."""
-        program = Program(kernel=self.loss, key=binding.y)
-        make = _Jax if self.framework == "jax" else _Torch
+        loss = FRAMEWORKS[self.framework](self.function)
         unit = self.curvature == "unit"
-        return PaddedRunner(program, binding.queries, make(self.loss), unit=unit)
+        return PaddedRunner(Program(self.function, documents.y), documents.queries, loss, unit=unit)
 
 
 class Chunk(NamedTuple):
@@ -130,19 +121,19 @@ class PaddedRunner(Runner):
     """Evaluates a loss on padded arrays, with the driver's order, ties, weights and checks."""
 
     def __init__(
-        self, program: Program, queries: Queries, framework: Framework, *, unit: bool
+        self, program: Program, queries: Queries, loss: Differentiated, *, unit: bool
     ) -> None:
         super().__init__(program, queries)
         self._labels = program.key
-        self._framework = framework
+        self._loss = loss
         self._unit = unit
         widths = 2 ** np.ceil(np.log2(queries.sizes)).astype(np.int64)
         self._chunks = [
-            chunk for width in np.unique(widths) for chunk in self._padded(widths == width, width)
+            chunk for width in np.unique(widths) for chunk in self._chunked(widths == width, width)
         ]
         self._check_loss()
 
-    def _padded(self, members: Mask, width: int) -> Iterator[Chunk]:
+    def _chunked(self, members: Mask, width: int) -> Iterator[Chunk]:
         """Yield the chunks of the queries of one width."""
         numbers = np.flatnonzero(members)
         # By id, so that the order of rows in a table changes no bit.
@@ -151,31 +142,32 @@ class PaddedRunner(Runner):
         height = math.ceil(len(numbers) / n_chunks)
         for start in range(0, len(numbers), height):
             part = numbers[start : start + height]
-            repeated = np.resize(part, height)
-            mask = np.arange(width) < self.queries.sizes[repeated][:, None]
-            first = self.queries.offsets[repeated][:, None]
-            rows = self._order[first + np.where(mask, np.arange(width), 0)]
-            yield Chunk(part, self.queries.sizes[part], rows.astype(np.int64), mask)
+            padded = self._padded(np.resize(part, height), width)
+            yield Chunk(part, self.queries.sizes[part], *padded)
+
+    def _padded(self, numbers: Positions, width: int) -> tuple[Positions, Mask]:
+        """Find the rows of queries, by falling label, and which places of a width they fill."""
+        places = np.arange(width)
+        mask = places < self.queries.sizes[numbers][:, None]
+        first = self.queries.offsets[numbers][:, None]
+        return self._order[first + np.where(mask, places, 0)].astype(np.int64), mask
 
     def _check_loss(self) -> None:
         """Compare the loss of two queries with the sum of each one's, alone and without padding."""
         tested = sorted({self._chunks[0].queries[0], self._chunks[-1].queries[-1]})
         sizes = self.queries.sizes[tested]
-        positions = np.arange(1 + sizes.max())
-        mask = positions < sizes[:, None]
-        rows = self._order[self.queries.offsets[tested][:, None] + np.where(mask, positions, 0)]
+        rows, mask = self._padded(np.array(tested), 1 + sizes.max())
         labels = np.where(mask, self._labels[rows], 0.0)
-        scores = np.where(mask, 1.0 / (2.0 + positions), 0.0)
-        together = self._framework.value(scores, labels, mask)
+        scores = np.where(mask, 1.0 / (2.0 + np.arange(mask.shape[1])), 0.0)
+        together = self._loss.value(scores, labels, mask)
         if together.shape not in ((), (len(mask),)):
             demand = "must return a number for each query, shape (queries,), or their sum"
             got = f"shape {together.shape} for {len(mask)} queries"
             raise ArgumentError("loss", demand, got)
         apart = 0.0
         for query, size in enumerate(sizes):
-            alone = slice(query, query + 1), slice(size)
-            value = self._framework.value(scores[alone], labels[alone], mask[alone])
-            apart += float(value.sum())
+            alone = (array[query : query + 1, :size] for array in (scores, labels, mask))
+            apart += float(self._loss.value(*alone).sum())
         if not np.isclose(together.sum(), apart, equal_nan=True):
             raise ArgumentError(
                 "loss",
@@ -200,7 +192,7 @@ class PaddedRunner(Runner):
                 faults = np.flatnonzero(~np.isfinite(losses))
                 fault = faults[0] if faults.size else -1
             else:
-                gradient = np.array(self._framework.gradient(best_first, labels, chunk.mask))
+                gradient = np.array(self._loss.gradient(best_first, labels, chunk.mask))
                 padded = Padded(rows, best_first, labels, gradient, np.ones_like(gradient))
                 fault = write_all(chunk.sizes, padded, self._unit, weights, outputs)
             if fault >= 0:
@@ -209,17 +201,13 @@ class PaddedRunner(Runner):
                     "not finite"
                 )
 
-    def _losses(self, scores: Matrix, labels: Matrix, mask: Mask) -> Vector:
+    def _losses(self, *arrays: Array) -> Vector:
         """Evaluate the loss of each query, one by one where it returns their sum."""
-        losses = self._framework.value(scores, labels, mask)
+        losses = self._loss.value(*arrays)
         if losses.ndim == 1:
             return losses
-        return np.array(
-            [
-                self._framework.value(scores[q : q + 1], labels[q : q + 1], mask[q : q + 1])
-                for q in range(len(scores))
-            ]
-        )
+        queries = zip(*(np.split(array, len(array)) for array in arrays), strict=True)
+        return np.array([self._loss.value(*query) for query in queries])
 
 
 class Padded(NamedTuple):
@@ -314,10 +302,10 @@ def autodiff_objective(
     check_takes(loss, "loss", "scores", "labels", "mask")
     objective = AutodiffObjective(
         loss,
+        name or str(getattr(loss, "__name__", "autodiff")),
+        facts or Facts(formula="a user's loss", shift_invariant=False, cost="?"),
         framework=framework_of(framework),
         curvature=check_choice(curvature, "curvature", CURVATURES),
-        name=name or str(getattr(loss, "__name__", "autodiff")),
-        declared=facts or Facts(formula="a user's loss", shift_invariant=False, cost="?"),
     )
     if name is not None:
         register_objective(objective)

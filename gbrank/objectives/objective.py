@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,16 +107,6 @@ class Evaluator(Protocol):
         """Return gradient and curvature of each document, times its weight, in input order."""
 
 
-class Binding(NamedTuple):
-    """The arguments of `bind`, checked."""
-
-    y: Vector
-    queries: Queries
-    n_jobs: int | None
-    rounds: int | None
-    labels: Mapping[str, Vector]  # the other labels, NaN where a document is unjudged
-
-
 class Objective(ABC):
     """Base class of objectives: small frozen dataclasses that hold parameters only.
 
@@ -161,13 +151,15 @@ class Objective(ABC):
         return Mixture(objectives, weights)
 
     @abstractmethod
-    def runner(self, binding: Binding) -> Evaluator:
+    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Evaluator:
         """Return the evaluator of values and gradients for these labels.
 
         Parameters
         ----------
-        binding : Binding
-            The arguments of `bind`, checked.
+        documents : Documents
+            Their queries, y and other labels, checked.
+        n_jobs, rounds : int or None
+            As for `bind`.
 
         Returns
         -------
@@ -233,10 +225,9 @@ class Objective(ABC):
         self, documents: Documents, *, n_jobs: int | None = None, rounds: int | None = None
     ) -> BoundObjective:
         """Attach labels and weights that have been checked."""
-        queries = documents.queries
-        binding = Binding(documents.y, queries, n_jobs, rounds, documents.labels)
+        runner = self.runner(documents, n_jobs, rounds)
         weights = np.empty(0) if documents.weights is None else documents.weights
-        return BoundObjective(self, queries, self.runner(binding), weights, documents.query_weight)
+        return BoundObjective(self, documents.queries, runner, weights, documents.query_weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,10 +289,10 @@ class KernelObjective(Objective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the kernel and its constants for these labels, which are checked."""
 
-    def runner(self, binding: Binding) -> Any:
+    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Any:
         """Return the runner of the kernel."""
-        program = self.program(binding.y, binding.queries)
-        return Runner(program, binding.queries, binding.n_jobs)
+        program = self.program(documents.y, documents.queries)
+        return Runner(program, documents.queries, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -462,16 +453,15 @@ class Mixture(Objective):
             for objective, weight in terms_of(self)
         )
 
-    def runner(self, binding: Binding) -> Evaluator:
+    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Evaluator:
         """Return a runner of all objectives, each on its label."""
         weights = [as_schedule(weight) for weight in self.weights or ()]
-        rounds = binding.rounds
         for round in range(rounds or 1):
             _shares(weights, round, rounds)
         least = [
             SMALLEST_CURVATURE if item.facts.draws_documents else 0.0 for item in self.objectives
         ]
-        runners = [item.runner(binding) for item in self.objectives]
+        runners = [item.runner(documents, n_jobs, rounds) for item in self.objectives]
         return MixtureRunner(weights, runners, least, rounds)
 
 

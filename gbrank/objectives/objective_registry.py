@@ -17,12 +17,13 @@ from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.values import Positions, Vector
 from gbrank.common.words import WORDS, by_name
+from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_noise
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE, Outputs, share_among_equals
 from gbrank.measures.measure_registry import MEASURES, get_measure
-from gbrank.objectives.objective import Binding, Facts, Mixture, Objective, terms_of
+from gbrank.objectives.objective import Facts, Mixture, Objective, terms_of
 from gbrank.objectives.on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
@@ -56,55 +57,34 @@ register_objective = OBJECTIVES.register
 
 
 @dataclass(frozen=True)
-class CustomObjective(Objective):
-    """An objective from a function of one query; made by `custom_objective`."""
+class UserObjective(Objective):
+    """Base class of objectives from a user's function, with a name and facts of their own."""
 
-    function: Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
-    name: str = "custom"  # type: ignore[misc]
-    declared: Facts = field(  # type: ignore[misc]
-        default=Facts(formula="a user's function", source="", shift_invariant=False, cost="?"),
-        repr=False,
-        compare=False,
-    )
+    function: Callable[..., Any]
+    name: str  # type: ignore[misc]
+    declared: Facts = field(repr=False, compare=False)  # type: ignore[misc]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class CustomObjective(UserObjective):
+    """An objective from a function of one query; made by `custom_objective`."""
 
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        if self._random:
-            declared = replace(self.declared, stochastic=True)
-            object.__setattr__(self, "declared", declared)
-        generator = {"rng": None} if self._random else {}
-        try:
-            inspect.signature(self.function).bind(None, None, None, **generator)
-        except ValueError:  # of one that Python cannot look into
-            return
-        except TypeError:
-            name = getattr(self.function, "__name__", "f")
-            raise ArgumentTypeError(
-                "objective",
-                "must be a function of one query, (scores, labels, sigma) -> (loss, gradient, "
-                "curvature)",
-                quoted(self.function),
-                " To use a function of (y_true, y_pred), pass lambda scores, labels, sigma: "
-                f"(0.0, *{name}(labels, scores)), called for each query; change one of "
-                "(preds, data) to take (scores, labels).",
-            ) from None
-
-    def __str__(self) -> str:
-        """Return the name."""
-        return self.name
-
-    def runner(self, binding: Binding) -> Runner:
+    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Runner:
         """Make a driver that calls the function for each query."""
-        program = Program(kernel=self._kernel, key=binding.y, seed=self.seed)
-        return PythonRunner(program, binding.queries)
+        program = Program(kernel=self._kernel, key=documents.y, seed=self.seed)
+        return PythonRunner(program, documents.queries)
 
     @property
     def _kernel(self) -> Callable[..., Any]:
         """The function of scores, labels, sigma and the seed of its generator."""
         function = self.function
         labels_first = takes_labels_first(function)
-        random = self._random
+        random = _takes_rng(function)
 
         def kernel(scores: Vector, labels: Vector, sigma: float, seed: int) -> Any:
             pair = (labels, scores) if labels_first else (scores, labels)
@@ -114,13 +94,32 @@ class CustomObjective(Objective):
         kernel.__name__ = getattr(function, "__name__", "a custom objective")
         return kernel
 
-    @property
-    def _random(self) -> bool:
-        """Whether the function takes a random generator."""
-        try:
-            return "rng" in inspect.signature(self.function).parameters
-        except (TypeError, ValueError):  # of one that Python cannot look into
-            return False
+
+def _takes_rng(function: Callable[..., Any]) -> bool:
+    """Whether a function takes a random generator."""
+    try:
+        return "rng" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of one that Python cannot look into
+        return False
+
+
+def _check_function(function: Callable[..., Any]) -> None:
+    generator = {"rng": None} if _takes_rng(function) else {}
+    try:
+        inspect.signature(function).bind(None, None, None, **generator)
+    except ValueError:  # of one that Python cannot look into
+        return
+    except TypeError:
+        name = getattr(function, "__name__", "f")
+        raise ArgumentTypeError(
+            "objective",
+            "must be a function of one query, (scores, labels, sigma) -> (loss, gradient, "
+            "curvature)",
+            quoted(function),
+            " To use a function of (y_true, y_pred), pass lambda scores, labels, sigma: "
+            f"(0.0, *{name}(labels, scores)), called for each query; change one of "
+            "(preds, data) to take (scores, labels).",
+        ) from None
 
 
 class PythonRunner(Runner):
@@ -230,9 +229,12 @@ def custom_objective(
     >>> bound.gradients([0.0, 0.0])[0].tolist()
     [0.0, -1.0]
     """
-    options: dict[str, Any] = {} if facts is None else {"declared": facts}
+    _check_function(function)
+    facts = facts or Facts(formula="a user's function", shift_invariant=False, cost="?")
+    if _takes_rng(function):
+        facts = replace(facts, stochastic=True)
     label = name or str(getattr(function, "__name__", "custom"))
-    objective = CustomObjective(function, label, **options, seed=seed)
+    objective = CustomObjective(function, label, facts, seed)
     if name is not None:
         register_objective(objective)
     return objective

@@ -6,9 +6,9 @@ import numpy as np
 
 from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.grammar import check_label_name
-from gbrank.common.values import Mask, Positions, Vector
-from gbrank.data.documents import find_label
-from gbrank.objectives.objective import Binding, Evaluator, Facts, Mixture, Objective
+from gbrank.common.values import Vector
+from gbrank.data.documents import Chosen, Documents
+from gbrank.objectives.objective import Evaluator, Facts, Mixture, Objective
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,12 @@ class OnLabel(Objective):
         """Return the text from which `get_objective` makes the same objective again."""
         return f"{self.objective}[{self.label}]"
 
-    def runner(self, binding: Binding) -> Evaluator:
+    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Evaluator:
         """Return the runner of the documents that have the label."""
-        user = f"objective {self}"
-        values, judged = find_label(binding.labels, self.label, binding.queries, user)
-        if judged is None:
-            return self.objective.runner(binding._replace(y=values))
-        queries, rows, kept = judged
-        runner = self.objective.runner(binding._replace(y=values[rows], queries=queries))
-        return JudgedRunner(runner, rows, kept)
+        without_features = replace(documents, X=None)
+        judged, rows, kept = without_features.with_label(self.label, f"objective {self}")
+        runner = self.objective.runner(judged, n_jobs, rounds)
+        return JudgedRunner(runner, rows, kept, documents.queries.n_queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +79,13 @@ class JudgedRunner:
     """Computes an objective of some rows only; the others have neither gradient nor curvature."""
 
     runner: Evaluator
-    rows: Positions
-    queries: Mask  # those that have such rows
+    rows: Chosen
+    queries: Chosen  # those that have such rows
+    n_queries: int
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, 0 for those without such rows."""
-        losses = np.zeros(len(self.queries))
+        losses = np.zeros(self.n_queries)
         losses[self.queries] = self.runner.values(scores[self.rows], sigma, round)
         return losses
 
