@@ -114,28 +114,28 @@ PairSums: TypeAlias = tuple[float, float, float, float, float]
 
 @inline
 def add_pairs(
-    row: Function, pair: Function, pairs: Any, data: Any, n: int, one: Vector, two: Vector
+    row: Function, pair: Function, pairs: Any, data: Any, n: int, first: Vector, second: Vector
 ) -> float:
     """Add to two vectors what each pair i < j of n documents gives both; return Σ of its values.
 
-    ``pair(i, j, scale, pairs, data)`` returns its value, and what is added to one[i], one[j],
-    two[i] and two[j]; the scale is ``row(i, i + 1, n, pairs)``.
+    ``pair(i, j, scale, pairs, data)`` returns its value, and what is added to first[i], first[j],
+    second[i] and second[j]; the scale is ``row(i, i + 1, n, pairs)``.
     """
     total = 0.0
     for i in range(n - 1):
         scale = row(i, i + 1, n, pairs)
-        first = 0.0
-        second = 0.0
+        first_sum = 0.0
+        second_sum = 0.0
         # Unsigned indices need no wrap-around check, so that the loop vectorises.
         for j in range(np.uintp(i + 1), np.uintp(n)):
-            value, one_i, one_j, two_i, two_j = pair(i, j, scale, pairs, data)
+            value, first_i, first_j, second_i, second_j = pair(i, j, scale, pairs, data)
             total += value
-            first += one_i
-            one[j] += one_j
-            second += two_i
-            two[j] += two_j
-        one[i] += first
-        two[i] += second
+            first_sum += first_i
+            first[j] += first_j
+            second_sum += second_i
+            second[j] += second_j
+        first[i] += first_sum
+        second[i] += second_sum
     return total
 
 

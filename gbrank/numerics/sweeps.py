@@ -11,7 +11,7 @@ is divided by x.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -28,7 +28,7 @@ TERMS = 16
 FARTHEST = 1.0
 # Parts of a list with fewer documents are summed pair by pair.
 SMALL = 256
-# How many sums over each half of a part there are at most, and over both halves.
+# How many sums over each half of a part there may be, the worse half's first.
 STREAMS = 4
 SUMS = 2 * STREAMS
 
@@ -369,9 +369,15 @@ def _count_tied(
         passed.tied_reach[half] = 0.0
     for t in range(start, end):
         p = _member(t, side.above, members)
-        half = 1 if pairs.x[p] >= side.cut else 0
+        half = _half(p, side, pairs)
         passed.tied_count[half] += 1.0
         passed.tied_reach[half] += _distance(p, side, pairs)
+
+
+@inline
+def _half(p: int, side: Side, pairs: Pairs) -> np.uintp:
+    """Return 1 for a document of the half of larger x, else 0."""
+    return np.uintp(pairs.x[p] >= side.cut)
 
 
 @inline
@@ -383,60 +389,54 @@ def _distance(p: int, side: Side, pairs: Pairs) -> float:
 @inline
 def _add_gradients(p: int, tied: bool, side: Side, pairs: Pairs, passed: Passed) -> None:
     """Add to a document's derivatives its pairs with those passed, and with those tied to it."""
-    better = np.uintp(pairs.x[p] >= side.cut)
-    gradient, curvature = _sums_of_passed(p, better, side, pairs, passed)
+    half = _half(p, side, pairs)
+    other_half = np.uintp(1) - half
+    gradient, curvature = _sums_of_passed(p, other_half, side, pairs, passed)
     if tied:
-        weight = _weight_of_tied(p, better, side, pairs, passed)
+        weight = _weight_of_tied(p, other_half, side, pairs, passed)
         gradient += weight * _at_one(pairs.terms, 0)
         curvature += weight * _at_one(pairs.terms, 2)
-    pairs.out.gradient[p] += -gradient if better else gradient
+    pairs.out.gradient[p] += -gradient if half else gradient
     pairs.out.curvature[p] += curvature
 
 
 @inline
-def _weight_of_tied(p: int, better: int, side: Side, pairs: Pairs, passed: Passed) -> float:
-    """Return the weight of all pairs of a document with the other half of its tied block."""
-    other = 0 if better else 1
-    weight = _distance(p, side, pairs) * passed.tied_count[other] + passed.tied_reach[other]
+def _weight_of_tied(p: int, half: np.uintp, side: Side, pairs: Pairs, passed: Passed) -> float:
+    """Return the weight of all pairs of a document with a half of its tied block."""
+    weight = _distance(p, side, pairs) * passed.tied_count[half] + passed.tied_reach[half]
     return weight * pairs.delta.inside[p] if pairs.weights.separable else weight
 
 
 @inline
 def _sums_of_passed(
-    p: int, better: int, side: Side, pairs: Pairs, passed: Passed
+    p: int, half: np.uintp, side: Side, pairs: Pairs, passed: Passed
 ) -> tuple[float, float]:
-    """Return gradient and curvature of a document's pairs with those passed."""
-    wrong = better if side.above else np.uintp(1) - better
+    """Return gradient and curvature of a document's pairs with those passed of the other half."""
+    wrong = np.uintp(1) - half if side.above else half  # the better document is the lower one
     d = _distance(p, side, pairs)
     of_gradient = pairs.terms[wrong]
     of_curvature = pairs.terms[np.uintp(2) + wrong]
-    row = _first_row(np.uintp(1) - better, pairs)
-    one = passed.sums[row]
-    two = passed.sums[row + np.uintp(1)]
+    row = np.uintp(STREAMS) * half
+    counts = passed.sums[row]
+    reaches = passed.sums[row + np.uintp(1)]
     powers = passed.powers
     gradient = 0.0
     curvature = 0.0
     if pairs.weights.separable:
         a, b = _factors(p, not side.above, pairs)
-        three = passed.sums[row + np.uintp(2)]
-        four = passed.sums[row + np.uintp(3)]
+        other_counts = passed.sums[row + np.uintp(2)]
+        other_reaches = passed.sums[row + np.uintp(3)]
         for n in range(np.uintp(TERMS)):
-            term = a * (d * one[n] + two[n]) + b * (d * three[n] + four[n])
+            term = a * (d * counts[n] + reaches[n]) + b * (d * other_counts[n] + other_reaches[n])
             term *= powers[n]
             gradient += of_gradient[n] * term
             curvature += of_curvature[n] * term
     else:
         for n in range(np.uintp(TERMS)):
-            term = powers[n] * (d * one[n] + two[n])
+            term = powers[n] * (d * counts[n] + reaches[n])
             gradient += of_gradient[n] * term
             curvature += of_curvature[n] * term
     return gradient, curvature
-
-
-@inline
-def _first_row(better: Any, pairs: Pairs) -> Any:
-    """Return where the sums over a half begin."""
-    return better * np.uintp(4 if pairs.weights.separable else 2)
 
 
 @inline
@@ -453,16 +453,16 @@ def _pass(p: int, side: Side, pairs: Pairs, passed: Passed) -> None:
     """Add a document to the sums over its half."""
     d = _distance(p, side, pairs)
     a, b = _factors(p, side.above, pairs)
-    first_row = _first_row(np.uintp(pairs.x[p] >= side.cut), pairs)
+    first_row = np.uintp(STREAMS) * _half(p, side, pairs)
     powers = passed.powers
-    for c in range(0, 4 if pairs.weights.separable else 2, 2):
+    for c in range(0, STREAMS if pairs.weights.separable else 2, 2):
         factor = a if c == 0 else b
         row = first_row + np.uintp(c)
-        one = passed.sums[row]
-        two = passed.sums[row + np.uintp(1)]
+        counts = passed.sums[row]
+        reaches = passed.sums[row + np.uintp(1)]
         for n in range(np.uintp(TERMS)):
-            one[n] += factor * powers[n]
-            two[n] += factor * d * powers[n]
+            counts[n] += factor * powers[n]
+            reaches[n] += factor * d * powers[n]
 
 
 @inline

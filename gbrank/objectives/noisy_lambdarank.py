@@ -145,11 +145,11 @@ def sum_pairs(
         while grouped and begin < m and labels[begin] == labels[i]:
             begin += 1
         for draw in range(0, draws, 2):  # two at a time, which costs little more than one
-            one = work.worth[draw]
-            other = work.worth[draw + 1]
+            worth = work.worth[draw]
+            opposite = work.worth[draw + 1]
             for j in range(np.uintp(begin), np.uintp(m)):
                 so_far = weights[j] if draw > 0 else 0.0
-                change = abs(one[i] - one[j]) + abs(other[i] - other[j])
+                change = abs(worth[i] - worth[j]) + abs(opposite[i] - opposite[j])
                 weights[j] = so_far + abs(gains[i] - gains[j]) * change
         loss += add_row(i, begin, m, labels, weights, pairs, out)
     return loss
