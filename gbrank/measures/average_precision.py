@@ -8,7 +8,7 @@ from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
-from gbrank.engine.numba_internals import slice_of, unpack
+from gbrank.engine.numba_internals import slice_of
 from gbrank.measures.measure import TruncatedRelevance
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import reduce_queries
@@ -125,8 +125,7 @@ def ap_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> 
 
     Qin, Liu & Li 2010, section 4.3 and appendix B.2.
     """
-    work = unpack(ranking.memory, RealRanksWork)
-    return measure_of_real_ranks(relevant_above, precision_here, ranking, ranks, beta, work, slopes)
+    return measure_of_real_ranks(relevant_above, precision_here, ranking, ranks, beta, slopes)
 
 
 def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:

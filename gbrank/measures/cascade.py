@@ -40,8 +40,7 @@ def stopping(gain: float, rank: float, c: float) -> tuple[float, float, float]:
 
 def cascade_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vector) -> float:
     """Return Σ_i g_i T(r̂_i)/r̂_i Π_{j ≠ i} (1 − g_j σ(β(r̂_i − r̂_j))) and write its slopes."""
-    work = unpack(ranking.memory, RealRanksWork)
-    return measure_of_real_ranks(going_on, stopping, ranking, ranks, beta, work, slopes)
+    return measure_of_real_ranks(going_on, stopping, ranking, ranks, beta, slopes)
 
 
 def cascade_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from gbrank.common.values import Vector
 from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Ranking
+from gbrank.engine.numba_internals import unpack
 from gbrank.numerics.logistic import truncation
 
 # exp(−FAR) is lost in rounding, and so is what is reached with the chance NEGLIGIBLE.
@@ -29,9 +30,8 @@ class RealRanksWork(NamedTuple):
 
 @inline
 def measure_of_real_ranks(
-    above: Function, worth: Function, ranking: Ranking, ranks: Vector, beta: float,
-    work: RealRanksWork, slopes: Vector,
-) -> float:  # fmt: skip
+    above: Function, worth: Function, ranking: Ranking, ranks: Vector, beta: float, slopes: Vector
+) -> float:
     """Return the measure, and write its derivatives by ranks, which rise.
 
     ``above(c, g_j, p, 1 − p)`` returns A, and p (1 − p) ∂A/∂p, over c where A is a product;
@@ -39,6 +39,7 @@ def measure_of_real_ranks(
     with a negligible c, and all below it, are worth nothing.
     """
     gains = ranking.gains
+    changes = unpack(ranking.memory, RealRanksWork).changes
     m = ranking.gains.size
     total = 0.0
     slopes[:m] = 0.0
@@ -51,13 +52,13 @@ def measure_of_real_ranks(
             gap = beta * (ranks[i] - ranks[end])
             if gap < -FAR:
                 break
-            work.changes[end] = 0.0
+            changes[end] = 0.0
             if gains[end] > 0 and end != i:
                 u = np.exp(-abs(gap)) if gap < FAR else 0.0
                 large = 1.0 / (1.0 + u)
                 small = u * large
                 p, q = (large, small) if gap >= 0 else (small, large)
-                c, work.changes[end] = above(c, gains[end], p, q)
+                c, changes[end] = above(c, gains[end], p, q)
             end += 1
         if c < NEGLIGIBLE:
             break
@@ -66,7 +67,7 @@ def measure_of_real_ranks(
         total += kept * value
         slope = kept * by_rank + kept_slope * value
         for j in range(end):
-            change = kept * by_sum * beta * work.changes[j]
+            change = kept * by_sum * beta * changes[j]
             slope += change
             slopes[j] -= ranking.scale * change
         slopes[i] += ranking.scale * slope

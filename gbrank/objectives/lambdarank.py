@@ -226,16 +226,12 @@ def move_back(added: Derivatives, places: Positions, draws: int, out: Derivative
 
 
 def pairs_program(
-    program: Program,
-    sizes: Positions,
-    swaps: Swaps = Swaps(),
-    top: int | None = None,
-    built_in: float = 0.0,
+    program: Program, sizes: Positions, top: int | None = None, built_in: float = 0.0
 ) -> Program:
     """Return a program with the kernels that suit the lists, and their parameters.
 
     `program` holds the measure's terms and functions, and as key the labels, the larger of which is
-    the better in a pair; without `swaps` all pairs have weight 1.
+    the better in a pair; without a measure all pairs have weight 1.
     """
     terms = program.terms or Terms(program.key)
     by_label = np.argsort(program.key)
@@ -245,8 +241,8 @@ def pairs_program(
     alike = np.array_equal(steps > 0, rises)  # gains order documents as labels do
     parameters = PairParameters(
         top=np.inf if top is None else float(top),
-        separable=swaps.separable is not None,
-        by_row=swaps.row is not None,
+        separable=program.measure.separable is not None,
+        by_row=program.measure.row is not None,
         built_in=built_in,
     )
     longest: float = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
@@ -363,14 +359,13 @@ class LambdaRank(MeasureObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
         swaps = type(self._measure).swaps or Swaps()
-        names = [name for name in ("separable", "row") if getattr(swaps, name) is not None]
         built_in = {None: 0.0, "lightgbm": 1.0, "xgboost": 2.0}[self.normalize]
         tied = self.ties == "expected"
         program = self.measure_program(
             direct_pairs,
             labels,
             queries,
-            [*names, "prepare"] if swaps.row else names,
+            ["separable", "row", "prepare"] if swaps.row else ["separable"],
             by_label=True,
             tied=tied,
             order="descending" if tied else "input",
@@ -379,4 +374,4 @@ class LambdaRank(MeasureObjective):
             cut: Any = replace(cast(Any, self.measure), k=self.truncation)
             terms = replace(cast(Terms, program.terms), scale=cut.terms(labels, queries).scale)
             program = replace(program, terms=terms)
-        return pairs_program(program, queries.sizes, swaps, self.truncation, built_in)
+        return pairs_program(program, queries.sizes, self.truncation, built_in)

@@ -28,7 +28,7 @@ from gbrank.common.values import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Ranking
-from gbrank.engine.numba_internals import slice_of
+from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import rank
 from gbrank.measures.measure import Measure
 from gbrank.numerics.vectors import all_alike, bound_steps, multiply, sum_of
@@ -100,13 +100,11 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
 
 @inline
 def _order_by_gain(gains: Vector, work: SoftWork) -> Positions:
-    m = gains.size
-    for n in range(m):
-        work.left[n] = gains[n]
-    keys = slice_of(work.left, 0, m)
-    order = slice_of(work.order, 0, m)
-    rank(keys, order, slice_of(work.slope, 0, m), slice_of(work.spare, 0, m))
-    return order
+    lists = head_of(work, gains.size)
+    for n in range(gains.size):
+        lists.left[n] = gains[n]
+    rank(lists.left, lists.order, lists.slope, lists.spare)
+    return lists.order
 
 
 @inline

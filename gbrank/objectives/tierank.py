@@ -33,7 +33,7 @@ from gbrank.common.values import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
-from gbrank.engine.numba_internals import slice_of
+from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import rank_by_counting
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
@@ -119,11 +119,12 @@ def choose(labels: Vector, per_label: float, noise: int, documents: Rounded) -> 
 
 
 @inline
-def next_segment(begin: int, end: int, n: int, s: Vector, documents: Rounded) -> int:
+def next_segment(begin: int, end: int, s: Vector, documents: Rounded) -> int:
     """Return where the segment ends that begins at `end` and follows begin, ..., end − 1.
 
     It is empty if `end` is, or if the first document there is not on the next integer below.
     """
+    n = documents.level.size
     if end == n or (begin < end and documents.level[begin] - documents.level[end] != 1):
         return end
     level = documents.level[end]
@@ -138,16 +139,14 @@ def next_segment(begin: int, end: int, n: int, s: Vector, documents: Rounded) ->
 
 @inline
 def write_derivatives(
-    n: int, scale: float, sigma: float, parameters: TieParameters, documents: Rounded,
-    out: Derivatives,
-) -> None:  # fmt: skip
+    scale: float, sigma: float, parameters: TieParameters, documents: Rounded, out: Derivatives
+) -> None:
     """Write derivatives by scores, negated, from those in `total`; none if all gains are equal."""
-    if not all_alike(slice_of(documents.gain, 0, n)):
+    n = documents.place.size
+    if not all_alike(documents.gain):
         for i in range(n):
             documents.total[i] *= documents.slope[i]
-        size_as_curvature(
-            Derivatives(slice_of(documents.total, 0, n), slice_of(documents.rest_P, 0, n))
-        )
+        size_as_curvature(Derivatives(documents.total, documents.rest_P))
         for i in range(n):
             place = documents.place[i]
             out.gradient[place] = -documents.total[i]
@@ -199,17 +198,15 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     s = query.scores
     ranking = query.ranking
     work: TieWork = query.work
-    documents = work.documents
     paired = parameters.paired
-    discounts = work.discounts
-    moments = work.moments
-    n = set_up(query, parameters, documents)
+    n = set_up(query, parameters, work.documents)
+    documents = head_of(work.documents, n)
     scale = ranking.scale
-    sum_up(ranking.discounts, discounts, moments)
+    sum_up(ranking.discounts, work.discounts, work.moments)
     if n < s.size:
-        order = slice_of(documents.place, n, n + s.size)
-        best = best_value(ranking.gains, paired, discounts, order)
-        drawn = best_value(slice_of(documents.gain, 0, n), paired, discounts, order)
+        order = slice_of(work.documents.place, n, n + s.size)
+        best = best_value(ranking.gains, paired, work.discounts, order)
+        drawn = best_value(documents.gain, paired, work.discounts, order)
         scale *= best / drawn if drawn > 0 else 0.0
 
     value = 0.0
@@ -220,7 +217,7 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     clear(0, upper)  # boundary 0 is certain: no document is above the first segment
     upper.P[0] = 1.0
     while True:
-        stop = next_segment(segment.begin, segment.end, n, s, documents)
+        stop = next_segment(segment.begin, segment.end, s, documents)
         following = count_up(segment.end, stop, paired, documents, lower)
         value += tie(segment, following, passed, paired, work, upper, lower)
         if out.gradient.size > 0:
@@ -232,7 +229,7 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
         upper, lower = lower, upper
 
     if out.gradient.size > 0:
-        write_derivatives(n, scale, query.sigma, parameters, documents, out)
+        write_derivatives(scale, query.sigma, parameters, documents, out)
     return -scale * value
 
 
