@@ -66,7 +66,7 @@ class CustomMeasure(Measure):
         if values.shape[1] != n:
             raise ArgumentError("X", f"must have one row per document, {n}", f"{values.shape[1]}")
         program = Program(self.function, terms.gains, order=TIE_ORDERS[self.ties])
-        return FunctionRunner(program, queries, values, takes_labels_first(self.function))
+        return FunctionRunner(program, queries, values)
 
     def _values_of_runs(self, bound: BoundMeasure, scores: Vector, unretrieved: Mask) -> Vector:
         return bound.runner.values(check_scores(scores, len(scores), unretrieved=True))
@@ -92,11 +92,9 @@ class CustomMeasure(Measure):
 class FunctionRunner(Runner):
     """Calls a plain Python function query by query, with the driver's order."""
 
-    def __init__(
-        self, program: Program, queries: Queries, columns: Matrix, labels_first: bool
-    ) -> None:
+    def __init__(self, program: Program, queries: Queries, columns: Matrix) -> None:
         super().__init__(program, queries)
-        self._labels_first = labels_first
+        self._labels_first = takes_labels_first(program.kernel)
         self._columns = columns
         if len(columns) and program.order != "input":
             sign = 1 if program.order == "ascending" else -1

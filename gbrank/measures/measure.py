@@ -163,9 +163,10 @@ class Measure(ABC):
         >>> NDCG.functions("separable").value is None
         True
         """
-        every = {name: getattr(cls, name) for name in ("value", "by_rank", "by_position")}
-        every |= (cls.swaps or Swaps())._asdict()
-        return MeasureFunctions(**{name: every[name] for name in names})
+        swaps = cls.swaps or Swaps()
+        return MeasureFunctions(
+            **{name: getattr(swaps if hasattr(swaps, name) else cls, name) for name in names}
+        )
 
     @property
     def known_at_real_ranks(self) -> bool:

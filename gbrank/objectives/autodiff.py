@@ -112,7 +112,6 @@ class Chunk(NamedTuple):
     """Queries of similar length, padded to one shape, which all chunks of a width share."""
 
     queries: Positions
-    sizes: Positions
     rows: Positions  # shape (rows of the arrays, width), by falling label; any where masked
     mask: Mask
 
@@ -142,8 +141,7 @@ class PaddedRunner(Runner):
         height = math.ceil(len(numbers) / n_chunks)
         for start in range(0, len(numbers), height):
             part = numbers[start : start + height]
-            padded = self._padded(np.resize(part, height), width)
-            yield Chunk(part, self.queries.sizes[part], *padded)
+            yield Chunk(part, *self._padded(np.resize(part, height), width))
 
     def _padded(self, numbers: Positions, width: int) -> tuple[Positions, Mask]:
         """Find the rows of queries, by falling label, and which places of a width they fill."""
@@ -194,7 +192,8 @@ class PaddedRunner(Runner):
             else:
                 gradient = np.array(self._loss.gradient(best_first, labels, chunk.mask))
                 padded = Padded(rows, best_first, labels, gradient, np.ones_like(gradient))
-                fault = write_all(chunk.sizes, padded, self._unit, weights, outputs)
+                sizes = self.queries.sizes[chunk.queries]
+                fault = write_all(sizes, padded, self._unit, weights, outputs)
             if fault >= 0:
                 raise RuntimeError(
                     f"{self.place(chunk.queries[fault], sigma)} has a loss or a gradient that is "

@@ -216,10 +216,9 @@ def _change_by_order(bound: BoundObjective, labels: Vector, scores: Vector, sigm
 
 
 def _steps(gradient: Vector, curvature: Vector, labels: Vector, sigma: float) -> Vector:
-    steps = np.zeros(len(labels))
-    with np.errstate(over="ignore", divide="ignore"):
-        np.divide(gradient, curvature, out=steps, where=gradient != 0.0)
-    return np.abs(steps) / max(sigma, np.ptp(labels))
+    with np.errstate(over="ignore"):
+        steps = np.abs(gradient) / np.maximum(curvature, SMALLEST_CURVATURE)
+    return steps / max(sigma, np.ptp(labels))
 
 
 def _standard_errors(bound: BoundObjective, scores: Vector, sigma: float, draws: int) -> Vector:

@@ -216,8 +216,9 @@ class Objective(ABC):
         >>> gradient.tolist(), curvature.tolist()
         ([-0.5, 0.5], [0.25, 0.25])
         """
-        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        documents = Documents.checked(None, y, queries, **weights, labels=labels)
+        documents = Documents.checked(
+            None, y, queries, sample_weight=sample_weight, query_weight=query_weight, labels=labels
+        )
         check_integer(rounds, "rounds", 1, optional=True)
         return self.bind_documents(documents, n_jobs=n_jobs, rounds=rounds)
 
