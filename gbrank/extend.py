@@ -26,16 +26,26 @@ from gbrank.engine.contract import (
     Terms,
 )
 from gbrank.engine.numba_internals import slice_of, unpack
+from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.discounted import DiscountedMeasure
+from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import custom_measure, register_measure
 from gbrank.numerics.vectors import bound_steps, size_as_curvature, to_score_units
-from gbrank.objectives.autodiff import autodiff_objective
+from gbrank.objectives.autodiff import AutodiffObjective, autodiff_objective
 from gbrank.objectives.check_gradient import check_gradient
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective, Objective
-from gbrank.objectives.objective_registry import custom_objective, register_objective
+from gbrank.objectives.objective_registry import (
+    CustomObjective,
+    custom_objective,
+    register_objective,
+)
+from gbrank.objectives.on_label import OnLabel
 
 __all__ = [
+    "AutodiffObjective",
+    "CustomMeasure",
+    "CustomObjective",
     "Derivatives",
     "DiscountedMeasure",
     "Facts",
@@ -47,6 +57,7 @@ __all__ = [
     "MeasureObjective",
     "Nothing",
     "Objective",
+    "OnLabel",
     "Positions",
     "Program",
     "Query",
@@ -61,6 +72,7 @@ __all__ = [
     "check_gradient",
     "custom_measure",
     "custom_objective",
+    "geometric_discount",
     "inline",
     "register_measure",
     "register_objective",

@@ -103,9 +103,10 @@ class GBRanker(BoostedRanker):
         Fraction of the queries to hold out for validation if no eval_set is passed.
     baseline : str or int, optional
         A numeric column in which larger values rank first, by name or position, such as "bm25", or
-        "f3" for X[:, 3] of an array. A fit warns if it, or the best single feature, ranks the
-        validation queries no worse than the ranker. Without validation queries, three more fits
-        compare it with rankers trained on two thirds of the training queries, on the other third.
+        "f3" for X[:, 3] of an array, which is feature 4 of a LETOR file. A fit warns if it, or the
+        best single feature, ranks the validation queries no worse than the ranker. Without
+        validation queries, three more fits compare it with rankers trained on two thirds of the
+        training queries, on the other third.
     random_state : int, RandomState or None
         Seed of all sampling; with None, every fit draws another one.
     n_jobs : int, optional

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from gbrank.common.checks import check_integer, check_number, check_takes, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
-from gbrank.common.grammar import changed_options, evaluate, format_options
+from gbrank.common.grammar import changed_options, evaluate, format_call
 
 __all__ = ["Schedule", "Sigma", "constant", "cosine", "geometric", "join", "linear", "staircase"]
 
@@ -47,7 +47,7 @@ class Schedule(ABC):
         """Return the call that makes the same schedule."""
         options = changed_options(self)
         unit = {"unit": options.pop("unit")} if "unit" in options else {}
-        return type(self).__name__ + format_options(options | unit).replace(",", ", ")
+        return format_call(self, options | unit)
 
     @abstractmethod
     def __call__(self, round: int, rounds: int | None = None) -> float:

@@ -39,6 +39,12 @@ def format_options(options: Mapping[str, Any]) -> str:
     return f"({text})".replace(", ", ",") if options else ""
 
 
+def format_call(value: object, options: Mapping[str, Any]) -> str:
+    """Format the call that makes a value, functions by their names."""
+    written = [f"{name}={getattr(item, '__name__', repr(item))}" for name, item in options.items()]
+    return f"{type(value).__name__}({', '.join(written)})"
+
+
 class Call(NamedTuple):
     """The parts of a text ``name@k(option=value, ...):inner``, of which all but the name may lack.
 

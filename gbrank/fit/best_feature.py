@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from gbrank.common.checks import unknown_name
 from gbrank.common.collective import n_workers
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.values import Vector
@@ -93,7 +94,11 @@ def baseline_column(ranker: BoostedRanker, schema: Schema) -> int | None:
     """Return the column that a ranker is to be ahead of, if one is named."""
     if ranker.baseline is None:
         return None
-    (column,) = find_columns([ranker.baseline], "baseline", schema.feature_names, schema.n_features)
+    names = schema.feature_names
+    if schema.names is None and ranker.baseline == f"f{schema.counted_from + len(names)}":
+        meant = f"{names[-1]!r}, as the first column is {names[0]!r}"
+        raise unknown_name("name in baseline", ranker.baseline, names, meant)
+    (column,) = find_columns([ranker.baseline], "baseline", names, schema.n_features)
     if column in schema.categorical:
         raise ArgumentError("baseline", "must be a column of numbers", repr(ranker.baseline))
     if n_workers() > 1:

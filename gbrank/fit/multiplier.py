@@ -61,7 +61,7 @@ class Multiplier:
     Examples
     --------
     >>> from gbrank import GBRanker, Mixture, Multiplier, NoisyLambdaRank, make_cubic
-    >>> from gbrank.objectives.on_label import OnLabel
+    >>> from gbrank.extend import OnLabel
     >>> X, y, qid = make_cubic(60, n_documents=10, n_features=5, random_state=0)
     >>> terms = [NoisyLambdaRank(), OnLabel(NoisyLambdaRank(), "margin")]
     >>> ranker = GBRanker(

@@ -59,7 +59,10 @@ def read_saved(folder: StrPath) -> Saved:
         saved = None
     version = saved.get("format") if isinstance(saved, dict) else FORMAT
     if version != FORMAT:
-        raise ValueError(f"{path} has format {version!r}; this gbrank reads format {FORMAT}.")
+        raise ValueError(
+            f"{path} has format {version!r}; this gbrank reads format {FORMAT}. Train the ranker "
+            "again, or load it with the version that saved it."
+        )
     if not isinstance(saved, dict) or saved.pop("sha256", None) != _digest(saved):
         raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
     return saved
@@ -70,9 +73,10 @@ def restored(make: Callable[[Saved], T], folder: StrPath, saved: Saved) -> T:
     try:
         return make(saved)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = str(error).partition(". ")[0]
         raise ValueError(
-            f"{Path(folder) / FILE} was saved by gbrank {saved['gbrank']}, and gbrank "
-            f"{__version__} cannot read it: {error!r}."
+            f"{Path(folder) / FILE} was saved by another version of gbrank, {saved['gbrank']}: "
+            f"{reason}. Train the ranker again, or load it with that version."
         ) from None
 
 

@@ -53,10 +53,6 @@ class CustomMeasure(Measure):
         """Write the name that results use."""
         return self.title + ("" if self.label is None else f"[{self.label}]")
 
-    def __repr__(self) -> str:
-        """Write the call that makes the measure."""
-        return f"custom_measure({getattr(self.function, '__name__', self.function)})"
-
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
         if self.columns and X is None:
             demand = f"must be given to {self}, which takes columns {list(self.columns)}"

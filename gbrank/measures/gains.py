@@ -32,7 +32,7 @@ class geometric_discount:
     Examples
     --------
     >>> from gbrank import DCG
-    >>> from gbrank.measures.gains import geometric_discount
+    >>> from gbrank.extend import geometric_discount
     >>> DCG(discount=geometric_discount(0.5))([0, 1], [2.0, 1.0])
     0.25
     """

@@ -14,7 +14,7 @@ from gbrank.common.checks import check_labels, check_scores, check_weights
 from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Choice, Integer, Parameter, Real, keep_checked
-from gbrank.common.grammar import changed_options, check_label_name, format_options
+from gbrank.common.grammar import changed_options, check_label_name, format_call, format_options
 from gbrank.common.registry import notes
 from gbrank.common.runtime import usable_threads
 from gbrank.common.values import Mask, Vector
@@ -369,8 +369,7 @@ class Measure(ABC):
         """Write the call that makes the same measure."""
         options = changed_options(self)
         k = {"k": options.pop("k")} if "k" in options else {}
-        shown = ", ".join(f"{name}={value!r}" for name, value in (k | options).items())
-        return f"{type(self).__name__}({shown})"
+        return format_call(self, k | options)
 
 
 class RankMeasure(Measure):

@@ -22,7 +22,7 @@ from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.query_loop import Outputs, share_among_equals, write_back
 from gbrank.numerics.vectors import size_as_curvature
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.objective_registry import UserObjective, register_objective
+from gbrank.objectives.objective_registry import UNKNOWN, UserObjective, register_objective
 
 CURVATURES = ("size", "unit")
 # Queries are evaluated in chunks, since a loss over pairs needs memory for their squared lengths.
@@ -94,7 +94,7 @@ def framework_of(framework: str | None) -> str:
     return loaded[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class AutodiffObjective(UserObjective):
     """An objective from a differentiable loss; made by `autodiff_objective`."""
 
@@ -302,7 +302,7 @@ def autodiff_objective(
     objective = AutodiffObjective(
         loss,
         name or str(getattr(loss, "__name__", "autodiff")),
-        facts or Facts(formula="a user's loss", shift_invariant=False, cost="?"),
+        facts or UNKNOWN,
         framework=framework_of(framework),
         curvature=check_choice(curvature, "curvature", CURVATURES),
     )

@@ -15,7 +15,7 @@ from gbrank.common.checks import check_finite, check_integer, check_number, chec
 from gbrank.common.collective import all_any
 from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.fields import keep_checked
-from gbrank.common.grammar import changed_options, format_options, split_label
+from gbrank.common.grammar import changed_options, format_call, format_options, split_label
 from gbrank.common.registry import notes
 from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
@@ -139,6 +139,10 @@ class Objective(ABC):
             inner = f":{self.measure}"
             options.pop("measure", None)
         return self.name + format_options(options) + inner
+
+    def __repr__(self) -> str:
+        """Return the call that makes the same objective, of those that are not printed in full."""
+        return format_call(self, changed_options(self))
 
     @property
     def rescaled(self) -> bool:

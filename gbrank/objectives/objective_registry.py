@@ -56,19 +56,22 @@ OBJECTIVES = Registry("objective", ObjectiveFacts, {}, _meant)
 register_objective = OBJECTIVES.register
 
 
-@dataclass(frozen=True)
+UNKNOWN = Facts(formula="a user's function", shift_invariant=False, cost="?")
+
+
+@dataclass(frozen=True, repr=False)
 class UserObjective(Objective):
     """Base class of objectives from a user's function, with a name and facts of their own."""
 
     function: Callable[..., Any]
     name: str  # type: ignore[misc]
-    declared: Facts = field(repr=False, compare=False)  # type: ignore[misc]
+    declared: Facts = field(default=UNKNOWN, compare=False)  # type: ignore[misc]
 
     def __str__(self) -> str:
         return self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CustomObjective(UserObjective):
     """An objective from a function of one query; made by `custom_objective`."""
 
@@ -230,7 +233,7 @@ def custom_objective(
     [0.0, -1.0]
     """
     _check_function(function)
-    facts = facts or Facts(formula="a user's function", shift_invariant=False, cost="?")
+    facts = facts or UNKNOWN
     if _takes_rng(function):
         facts = replace(facts, stochastic=True)
     label = name or str(getattr(function, "__name__", "custom"))

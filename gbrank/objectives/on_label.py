@@ -28,7 +28,7 @@ class OnLabel(Objective):
     Examples
     --------
     >>> from gbrank import Queries, RankNet, get_objective
-    >>> from gbrank.objectives.on_label import OnLabel
+    >>> from gbrank.extend import OnLabel
     >>> bound = OnLabel(RankNet(), "margin").bind(
     ...     [0, 0, 0], Queries.from_sizes([3]), labels={"margin": [1.5, 0.2, float("nan")]}
     ... )

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gbrank import NDCG, GBRanker
+from gbrank import NDCG, GBRanker, make_cubic
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.fit.best_feature import difference_of
 
@@ -118,7 +118,7 @@ def test_without_validation_queries_a_baseline_is_compared_in_folds(init: str | 
     with pytest.warns(UserWarning, match=r"^'f4' alone, .* training queries, in folds") as caught:
         ranker = GBRanker(baseline=4, init=init, **params).fit(X, Y, qid=QID, **data)
     (text,) = (str(each.message) for each in caught)
-    assert "Keep the column" in text
+    assert "Rank by this column" in text
     plain = GBRanker(init=init, **params)
     fold = np.argsort(np.argsort(query_noise(query_keys(np.arange(N_QUERIES)), 3, 0)))[QID] % 3
     scores = np.zeros(len(Y))
@@ -154,3 +154,10 @@ def test_queries_without_weight_are_not_in_the_interval() -> None:
     interval = difference_of(first, second, np.array([0, 1, 2, 0, 3, 1, 1, 1, 1.0]))
     kept = [1, 2, 4, 5, 6, 7, 8]
     assert interval == difference_of(first[kept], second[kept], np.array([1, 2, 3, 1, 1, 1, 1.0]))
+
+
+def test_features_of_arrays_are_counted_from_0() -> None:
+    """The error names the last one to people who count from 1, as LETOR files do."""
+    X, y, qid = make_cubic(20, n_documents=10, n_features=3, random_state=0)
+    with pytest.raises(ValueError, match=r"'f3'\. Did you mean 'f2', as the first column is 'f0'"):
+        GBRanker(baseline="f3").fit(X, y, qid=qid)

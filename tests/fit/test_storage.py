@@ -16,8 +16,18 @@ import xgboost as xgb
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
-from gbrank import AP, NDCG, GBRanker, LambdaRank, get_measure, get_objective, make_cubic
+from gbrank import (
+    AP,
+    NDCG,
+    GBRanker,
+    LambdaRank,
+    get_measure,
+    get_objective,
+    load_ranker,
+    make_cubic,
+)
 from gbrank.extend import custom_objective
+from gbrank.fit.storage import write_saved
 from gbrank.objectives.objective_registry import OBJECTIVES
 from gbrank.schedules import as_schedule, constant, geometric, join
 
@@ -226,3 +236,20 @@ def test_a_ranker_of_dask_inside_another_one(tmp_path: Path) -> None:
     loaded = GBRanker.load(tmp_path)
     assert type(loaded.init_) is GBRanker
     assert_array_equal(loaded.predict(FRAME), above.predict(FRAME))
+
+
+def test_a_model_of_another_version_says_what_to_do(tmp_path: Path) -> None:
+    """Its parameters had other names."""
+    saved = {**make().fit(X, Y, qid=QID)._to_saved(), "gbrank": "0.0.1"}
+    saved["params"]["old_name"] = 1
+    write_saved(tmp_path, saved)
+    match = r"another version of gbrank, 0\.0\.1: unknown parameter.* 'old_name'\. Train the ranker"
+    with pytest.raises(ValueError, match=match):
+        load_ranker(tmp_path)
+
+
+def test_a_model_of_another_format_says_what_to_do(tmp_path: Path) -> None:
+    """Nothing in it is read."""
+    (tmp_path / "gbrank.json").write_text('{"format": 2}')
+    with pytest.raises(ValueError, match=r"has format 2.*\. Train the ranker again, or load it"):
+        load_ranker(tmp_path)

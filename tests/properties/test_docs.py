@@ -96,7 +96,7 @@ def test_every_public_name_has_its_place() -> None:
     public |= extension - {"Matrix", "Positions", "Vector"}
     public |= {*gbrank.distributed.__all__, *gbrank.export.__all__, *schedules}
     public |= {*trec.__all__, *gbrank.evaluation.__all__, *clicks.__all__}
-    public |= {*serving.__all__, "geometric_discount"}
+    public |= {*serving.__all__}
     namespaces = {"__version__", "evaluation", "plots", "schedules"}
     assert sorted(names) == sorted(public - registered - namespaces)
 
