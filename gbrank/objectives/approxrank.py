@@ -347,9 +347,9 @@ class SmoothAP(KernelObjective):
 
     With p_ij = 1/(1 + exp((s_i − s_j)/σ)), how far document j is above i, the loss is
     −1/R Σ_i (1 + Σ_j p_ij)/(1 + Σ_k p_ik) over the R relevant documents i, the other relevant
-    documents j ≠ i, and all other documents k ≠ i. It is the second of the two smooth forms of AP
-    that come with SmoothRank, hence its other name, "smooth:ap-ranks"; the first, "smooth:ap",
-    goes through soft indicators. Unlike that, it needs no initial scores.
+    documents j ≠ i, and all other documents k ≠ i. It is the second smooth
+    AP of SmoothRank's paper, hence the alias "smooth:ap-ranks"; unlike the first, "smooth:ap", it
+    needs no initial scores.
 
     As printed, equation 9 counts a relevant document as half above itself, with which the limit
     σ → 0 is not AP, but AP less the mean of 1/(2 r_i) over relevant documents i; by default it
