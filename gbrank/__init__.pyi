@@ -14,6 +14,7 @@ from .data.letor import read_letor as read_letor
 from .data.letor import write_letor as write_letor
 from .data.queries import Queries as Queries
 from .data.splitting import query_train_test_split as query_train_test_split
+from .evaluation import compare_rankers as compare_rankers
 from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
 from .evaluation import tune as tune
@@ -34,6 +35,7 @@ from .measures.discounted import Judged as Judged
 from .measures.discounted import Precision as Precision
 from .measures.discounted import Recall as Recall
 from .measures.discounted import RPrecision as RPrecision
+from .measures.measure_registry import custom_measure as custom_measure
 from .measures.measure_registry import get_measure as get_measure
 from .measures.measure_registry import list_measures as list_measures
 from .measures.pairwise import KendallTau as KendallTau

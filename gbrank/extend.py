@@ -30,7 +30,7 @@ from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import custom_measure, register_measure
+from gbrank.measures.measure_registry import register_measure
 from gbrank.numerics.vectors import bound_steps, size_as_curvature, to_score_units
 from gbrank.objectives.autodiff import AutodiffObjective, autodiff_objective
 from gbrank.objectives.check_gradient import check_gradient
@@ -70,7 +70,6 @@ __all__ = [
     "autodiff_objective",
     "bound_steps",
     "check_gradient",
-    "custom_measure",
     "custom_objective",
     "geometric_discount",
     "inline",

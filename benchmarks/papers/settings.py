@@ -8,7 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from gbrank.evaluation import Comparison, Dataset, compare_rankers, read_letor_folds
+from gbrank import compare_rankers
+from gbrank.evaluation import Comparison, Dataset, read_letor_folds
 
 __all__ = ["Settings"]
 

@@ -12,7 +12,8 @@ from benchmarks.best_rate import BestRate
 from benchmarks.named_rankers import PEERS, ranker_from_name
 from benchmarks.studies.study import HEAD, cells, flat_rows, options
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank.evaluation import compare_rankers, read_letor_folds
+from gbrank import compare_rankers
+from gbrank.evaluation import read_letor_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\

@@ -15,7 +15,8 @@ from typing import Any
 from benchmarks.named_rankers import ranker_from_name
 from benchmarks.strata import pooled_rows
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank.evaluation import Comparison, compare_rankers, read_letor_folds
+from gbrank import compare_rankers
+from gbrank.evaluation import Comparison, read_letor_folds
 
 PARTS = {"valid": "Validation queries", "test": "Test queries"}
 HEAD = ("ranker", "mean", "difference", "95% interval", "p (Holm)", "rounds", "CPU s")

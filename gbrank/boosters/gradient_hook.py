@@ -156,8 +156,8 @@ class GradientHook(StagedObjective):
 class MeasureHook:
     """Measures as custom metrics: the part that is the same for all boosters."""
 
-    def __init__(self, *measures: Metric) -> None:
-        self.measures = get_measures(measures or "ndcg", "measures")
+    def __init__(self, *metrics: Metric) -> None:
+        self.measures = get_measures(metrics or "ndcg", "metrics")
         self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
 
     def __repr__(self) -> str:

@@ -1,17 +1,17 @@
-"""Gradient-boosted tree rankers trained on the measure that they are judged by.
+"""Gradient-boosted tree rankers trained on ranking metrics.
 
 commands:
   demo      train three rankers on built-in data and compare them
   train     train a ranker and save it
   tune      find the best ranker in some minutes and save it
   predict   score documents with a model
-  evaluate  measure how good a model or scores are
+  evaluate  evaluate a model, scores or runs
   compare   compare rankers by cross-validation
   explain   explain why documents are ranked as they are
   report    write a page on what a model is worth and where it fails
   info      describe a model
   export    write a model as search engines load it
-  list      list objectives and measures
+  list      list objectives and metrics
 
 first steps:
   gbrank demo

@@ -36,7 +36,7 @@ def compare(
     *,
     data: Sequence[File] = (),
     rankers: Sequence[Annotated[str, "NAME"]] = (DEFAULT_OBJECTIVE, "lightgbm", "xgboost"),
-    metric: Sequence[Annotated[str, "MEASURE"]] = ("ndcg@10",),
+    metric: Sequence[Annotated[str, "METRIC"]] = ("ndcg@10",),
     seeds: int = 5,
     baseline: Annotated[str, "NAME"] | None = None,
     time: ColumnName | None = None,
@@ -85,7 +85,7 @@ def compare(
     plot : path
         Draw the numbers to this file.
     cost_plot : path
-        Draw the measures against CPU seconds to this file.
+        Draw the metrics against CPU seconds to this file.
     n_jobs : int
         Processes; by default all.
     reader : Reader

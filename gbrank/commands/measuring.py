@@ -1,4 +1,4 @@
-"""Scores and measures of models from a shell."""
+"""Scores and metrics of models from a shell."""
 
 import re
 import sys
@@ -115,7 +115,7 @@ def evaluate(
     model: FileOrFolder | None = None,
     scores: File | None = None,
     run: Sequence[File] = (),
-    metric: Sequence[Annotated[str, "MEASURE"]] = USUAL,
+    metric: Sequence[Annotated[str, "METRIC"]] = USUAL,
     baseline: Annotated[str, "RUN"] | None = None,
     judge_labels: File | None = None,
     plot: NewPicture | None = None,
@@ -123,15 +123,15 @@ def evaluate(
     json: bool = False,
     reader: Annotated[Labelled, "docid"],
 ) -> None:
-    """Print lines "MEASURE QID VALUE" as trec_eval does; the query "all" is the mean over queries.
+    """Print lines "METRIC QID VALUE" as trec_eval does; the query "all" is the mean over queries.
 
     It is "(all)" where a query has the id "all". Queries without a relevant document have no value
-    (nan) and are left out of the mean; a measure such as "ndcg@10(no_relevant=0)" counts them.
+    (nan) and are left out of the mean; a metric such as "ndcg@10(no_relevant=0)" counts them.
     "ndcg@10[margin]" is of the label in the column margin of a table. Of --model, --scores and
     --run, one must be given. Runs have trec_eval's values: relevant documents that were not
     retrieved count in the ideal, queries without judgments are left out, with a warning.
 
-    Several runs are compared: a table for each measure has their means with 95% intervals, and
+    Several runs are compared: a table for each metric has their means with 95% intervals, and
     differences from the baseline with corrected p-values, the queries won, tied and lost, and the
     minimum detectable difference.
 
@@ -197,7 +197,7 @@ def evaluate(
             results[name]["per_query"] = dict(zip(ids, by_query.tolist(), strict=True))
     if json:
         counts = {"n_queries": data.queries.n_queries, "n_repeats": repeats}
-        print_json(counts | {"measures": results})
+        print_json(counts | {"metrics": results})
     else:
         _print_lines(results, data.queries.n_queries)
     if repeats:
@@ -267,6 +267,6 @@ def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
     if any(left_out.values()):
         counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
         warn_user(
-            f"queries without a relevant document are left out of the mean, of {n_queries}: "
+            f"of {n_queries} queries, those without a relevant document are left out of the mean: "
             f"{counts}"
         )

@@ -54,10 +54,10 @@ def print_json(content: dict[str, Any]) -> None:
 
 
 def info(*, model: FileOrFolder, json: bool = False) -> None:
-    """Print a model's booster, rounds, data, parameters, measures and features of largest gain.
+    """Print a model's booster, rounds, data, parameters, metrics and features of largest gain.
 
     It says which gbrank trained the model, when it was saved, and the versions that read it now.
-    The learning rate is the one that was used; measures are those on the validation data. Features
+    The learning rate is the one that was used; metrics are those on the validation data. Features
     are called as in `gbrank export`: by their column's name; f3 is the feature that a LETOR file
     writes as 3:, or, if the model was trained on an array in Python, the column X[:, 3].
 
@@ -205,12 +205,12 @@ def report(
     judge_labels: ColumnName | None = None,
     train: File | None = None,
     by: Sequence[ColumnName] = (),
-    metric: Sequence[Annotated[str, "MEASURE"]] | None = None,
+    metric: Sequence[Annotated[str, "METRIC"]] | None = None,
     reader: Labelled,
 ) -> None:
     """Write a page on what a model is worth, what it learned, and where it fails.
 
-    It is one file of HTML that needs no network: measures with intervals, the measure by groups of
+    It is one file of HTML that needs no network: metrics with intervals, the metric by groups of
     queries, the worst queries with their lists, what features are worth, learning curves, the data,
     parameters. With --against, also what changed from another model, by paired tests, and the
     queries that changed most, with both lists side by side. With --train, also how far each feature
@@ -334,22 +334,22 @@ def export(
     )
 
 
-def list_registered(kind: Literal["objectives", "measures"] | None = None) -> None:
-    """Print every registered objective and measure, one a line.
+def list_registered(kind: Literal["objectives", "metrics"] | None = None) -> None:
+    """Print every registered objective and metric, one a line.
 
     Parameters
     ----------
-    kind : {"objectives", "measures"}
+    kind : {"objectives", "metrics"}
         List these only.
 
     Examples
     --------
     gbrank list
-    gbrank list measures --plugin mine.py
+    gbrank list metrics --plugin mine.py
     """
     from gbrank.measures.measure_registry import list_measures
     from gbrank.objectives.objective_registry import list_objectives
 
-    for title, registered in (("objectives", list_objectives), ("measures", list_measures)):
+    for title, registered in (("objectives", list_objectives), ("metrics", list_measures)):
         if kind in (None, title):
             _print(title, {item.usage: item.summary for item in registered()})

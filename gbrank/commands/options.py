@@ -36,7 +36,7 @@ FLAGS = {  # of parameters, also of what commands call, whose options have other
 # Names in annotations; a command line gives texts where objects may stand.
 NAMES = {"Metric": str, "Objective": str, "Callable": Callable, "Sequence": Sequence, "Any": Any}
 METAVARS = {str: "TEXT", int: "N", float: "X"}
-PLUGIN = "Module or .py file that registers objectives or measures"
+PLUGIN = "Module or .py file that registers objectives or metrics"
 INPUTS = ("FILE", "FOLDER", "PATH", "FILE-OR-COLUMN", "MODULE")
 OUTPUTS = ("NEW-FILE", "NEW-FOLDER", "PICTURE")
 WIDTH = 100  # of a line of help

@@ -46,7 +46,7 @@ class CustomMeasure(Measure):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
-        check_takes(self.function, "a measure", "scores", "labels", *map(str, self.columns))
+        check_takes(self.function, "a metric", "scores", "labels", *map(str, self.columns))
         super().__post_init__()
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class FunctionRunner(Runner):
         with suppress(OverflowError, TypeError, ValueError):
             if not np.isinf(value := float(returned)):
                 return value
-        name = getattr(self.program.kernel, "__name__", "a custom measure")
+        name = getattr(self.program.kernel, "__name__", "a custom metric")
         (where,) = as_list(self.queries.ids[query : query + 1])
         raise ValueError(
             f"{name} must return a finite number, or NaN to leave a query out, got "

@@ -216,8 +216,8 @@ class Measure(ABC):
         """
         if self.label is not None:
             raise ValueError(
-                f"measure {self} needs the label {self.label!r}, which is not known here: use the "
-                "measure without a label, and pass this label's values as y."
+                f"metric {self} needs the label {self.label!r}, which is not known here: use the "
+                "metric without a label, and pass this label's values as y."
             )
         checked = check_labels(y, "y", queries.n_documents)
         terms = self.terms(checked, queries)

@@ -45,7 +45,7 @@ def _meant(text: str) -> str | None:
     return None if other is None else other.hint(text)
 
 
-MEASURES = Registry("measure", MeasureFacts, {"geometric_discount": geometric_discount}, _meant)
+MEASURES = Registry("metric", MeasureFacts, {"geometric_discount": geometric_discount}, _meant)
 register_measure = MEASURES.register
 
 
@@ -85,7 +85,7 @@ def custom_measure(
 
     Examples
     --------
-    >>> from gbrank.extend import custom_measure
+    >>> from gbrank import custom_measure
     >>> def clicked_first(scores, labels):
     ...     return labels[0] > 0
     >>> custom_measure(clicked_first)([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])
@@ -133,12 +133,12 @@ def get_measure(measure: Metric) -> Measure:
         return custom_measure(measure)
     if not isinstance(measure, str):
         demand = "must be a name, a Measure or a function"
-        raise ArgumentTypeError("measure", demand, quoted(measure))
+        raise ArgumentTypeError("metric", demand, quoted(measure))
     text, label = split_label(measure.strip())
     other = None if MEASURES.has(text) else known_elsewhere(text)
     item, call, options = MEASURES.find(other.here if other and other.same else text)
     if call.inner is not None:
-        raise ValueError(f"measure {quoted(measure)} must not have a colon.")
+        raise ValueError(f"metric {quoted(measure)} must not have a colon.")
     if label is not None:
         options["label"] = label
     made: Measure = item(**options) if isinstance(item, type) else replace(item, **options)
@@ -165,7 +165,7 @@ def get_measures(metrics: object, argument: str) -> list[Measure]:
     if isinstance(metrics, str | Measure) or callable(metrics):
         metrics = [metrics]
     if not isinstance(metrics, Sequence) or not metrics:
-        demand = "must be a measure, or a list of at least one"
+        demand = "must be a metric, or a list of at least one"
         raise ArgumentError(argument, demand, quoted(metrics))
     with error_context(f"{argument}: "):
         measures = [get_measure(metric) for metric in metrics]

@@ -51,6 +51,6 @@ def nothing_to_learn(queries: Queries) -> ValueError:
     else:
         reason = (
             "no query has documents of different value. Possible causes: labels that are all 0, "
-            "equal within each query, or below the measure's threshold; weights of nearly 0."
+            "equal within each query, or below the metric's threshold; weights of nearly 0."
         )
     return ValueError(f"there is nothing to learn: {reason}")

@@ -42,8 +42,8 @@ class ObjectiveFacts(Registered):
 
     @property
     def usage(self) -> str:
-        """How it is written, such as "lambda:MEASURE"."""
-        return f"{self.name}:MEASURE" if self.facts.takes_measure else self.name
+        """How it is written, such as "lambda:METRIC"."""
+        return f"{self.name}:METRIC" if self.facts.takes_measure else self.name
 
 
 def _meant(text: str) -> str | None:
@@ -306,6 +306,6 @@ def _from_text(text: str) -> Objective:
     item, call, options = OBJECTIVES.find(text)
     if call.inner is not None:
         if not item.declared.takes_measure:
-            raise ValueError(f"objective {call.name!r} takes no measure, got {quoted(text)}.")
+            raise ValueError(f"objective {call.name!r} takes no metric, got {quoted(text)}.")
         options["measure"] = get_measure(call.inner)
     return item(**options) if isinstance(item, type) else item

@@ -14,8 +14,17 @@ from benchmarks.papers.nets import derivative, forward, random_layers
 from benchmarks.papers.page import published
 from benchmarks.papers.selection import best_on_validation, fits_of, values_by_fold
 from benchmarks.papers.trainings import estimate
-from gbrank import NDCG, LinearRanker, Queries, RankNet, get_measure, make_cubic, write_letor
-from gbrank.evaluation import Dataset, compare_rankers
+from gbrank import (
+    NDCG,
+    LinearRanker,
+    Queries,
+    RankNet,
+    compare_rankers,
+    get_measure,
+    make_cubic,
+    write_letor,
+)
+from gbrank.evaluation import Dataset
 
 X, Y, QID = make_cubic(15, n_documents=10, n_features=6, random_state=3)
 DATA = Dataset("cubic", X, Y, QID, folds=3)

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.strata import pooled_rows
 from benchmarks.studies.fits import Study, compared, folds, samples
-from gbrank import NDCG, LinearRanker, make_cubic
-from gbrank.evaluation import Comparison, Dataset, compare_rankers
+from gbrank import NDCG, LinearRanker, compare_rankers, make_cubic
+from gbrank.evaluation import Comparison, Dataset
 
 
 @pytest.fixture(scope="module")

@@ -40,8 +40,8 @@ def test_evaluate_is_the_measure(data: Path, model: str, output: Output) -> None
     found = json.loads(output("evaluate", test, "--model", model, *options, "--json"))
     lines = output("evaluate", test, "--model", model, *options).splitlines()
     assert found["n_queries"] == 5
-    assert list(found["measures"]) == names
-    for name, result in found["measures"].items():
+    assert list(found["metrics"]) == names
+    for name, result in found["metrics"].items():
         measure = get_measure(name)
         values = measure.per_query(y, scores, qid=qid)
         assert result["mean"] == measure(y, scores, qid=qid)

@@ -9,7 +9,7 @@ from command import SMALL, Output
 
 def test_list(output: Output) -> None:
     """Everything that is registered is listed on a line, or with its aliases and facts."""
-    objectives, measures = output("list", "objectives"), output("list", "measures")
+    objectives, measures = output("list", "objectives"), output("list", "metrics")
     assert output("list") == objectives + measures
     lines = [line.split(maxsplit=1) for line in (objectives + measures).splitlines()]
     items = [*gbrank.list_objectives(), *gbrank.list_measures()]
@@ -21,7 +21,7 @@ def test_list(output: Output) -> None:
 def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault: Output) -> None:
     """A module's objectives and measures are known by name, from a file or from sys.path."""
     test = data / "test.txt"
-    assert "unknown measure 'mine'" in fault("evaluate", test, "--scores", "x", "--metric", "mine")
+    assert "unknown metric 'mine'" in fault("evaluate", test, "--scores", "x", "--metric", "mine")
     listed = output("list", "--plugin", plugin)
     assert "\n  mine " in listed
     assert "\n  mine[@K] " in listed
@@ -29,17 +29,17 @@ def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault:
     output(*argv, "--objective", "mine", "--metric", "mine@3", "--validation-fraction", "0.3")
     options = ["--model", tmp_path / "m", "--json", "--metric"]
     mine, ndcg = (
-        json.loads(output("evaluate", test, *options, name))["measures"][name]["mean"]
+        json.loads(output("evaluate", test, *options, name))["metrics"][name]["mean"]
         for name in ("mine@3", "ndcg@3")
     )
     assert mine == ndcg
-    assert output("list", "measures", "--plugin", "json").startswith("measures\n  ap[@K] ")
+    assert output("list", "metrics", "--plugin", "json").startswith("metrics\n  ap[@K] ")
 
 
 def test_a_measure_of_columns(tmp_path: Path, output: Output) -> None:
     """A plugin's measure sees the features of the file."""
     (tmp_path / "price.py").write_text(
-        "from gbrank.extend import custom_measure\n"
+        "from gbrank import custom_measure\n"
         "def first(scores, labels, price): return float(price[scores.argmax()])\n"
         "custom_measure(first, name='price', columns=['price'])\n"
     )
@@ -54,7 +54,7 @@ def test_a_dataclass_with_postponed_annotations(tmp_path: Path, output: Output) 
     (tmp_path / "graded.py").write_text(
         "from __future__ import annotations\n"
         "from dataclasses import dataclass\n"
-        "from gbrank.extend import custom_measure\n"
+        "from gbrank import custom_measure\n"
         "@dataclass(frozen=True)\n"
         "class Top:\n"
         "    grade: float\n"

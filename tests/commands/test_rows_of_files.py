@@ -82,7 +82,7 @@ def test_numbers_go_with_the_documents_that_are_kept(
         "--metric",
         "map",
     ]
-    found = json.loads(output(*argv))["measures"]["map"]["mean"]
+    found = json.loads(output(*argv))["metrics"]["map"]["mean"]
     assert found == get_measure("map")(label[kept], shown[kept], qid=qid[kept])
     options = ["--positions", numbers, "--unjudged", "drop", "--min-child-samples", "1", *SMALL[:1]]
     output("train", path, "--model", tmp_path / "m", *options, "--objective", "ranknet")

@@ -67,7 +67,7 @@ def test_the_model_is_that_of_the_frame(
         "evaluate", folder / f"test.{kind}", *COLUMNS, "--model", tmp_path / "m", "--json",
         "--metric", "ndcg@10",
     )  # fmt: skip
-    found = json.loads(said)["measures"]["ndcg@10"]["mean"]
+    found = json.loads(said)["metrics"]["ndcg@10"]["mean"]
     assert_allclose(found, get_measure("ndcg@10")(test["grade"], scores, qid=test["query"]))
 
 
@@ -206,7 +206,7 @@ def test_categories_that_look_like_numbers(
     said = output("predict", path, "--model", folder / "m")
     assert_array_equal(list(map(float, said.split())), scores)
     said = output("evaluate", path, *COLUMNS, "--model", folder / "m", "--json")
-    found = json.loads(said)["measures"]["ndcg@10"]["mean"]
+    found = json.loads(said)["metrics"]["ndcg@10"]["mean"]
     assert_allclose(found, get_measure("ndcg@10")(test["grade"], scores, qid=test["query"]))
 
 

@@ -13,9 +13,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge
 
-from gbrank import compare_scores, get_measure, report
+from gbrank import compare_rankers, compare_scores, get_measure, report
 from gbrank.data.trec import read_judged_run, read_qrels, read_run
-from gbrank.evaluation import Dataset, compare_rankers, scores_from
+from gbrank.evaluation import Dataset, scores_from
 from known_names import meant
 from report_page import Page
 

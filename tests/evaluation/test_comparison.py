@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from gbrank import NDCG, cross_validate_rankers, make_cubic
-from gbrank.evaluation import Dataset, compare_rankers
+from gbrank import NDCG, compare_rankers, cross_validate_rankers, make_cubic
+from gbrank.evaluation import Dataset
 from noisy import NOISY
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)

@@ -17,8 +17,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
 
-from gbrank import NDCG, GBRanker, LambdaRank, Queries, cross_validate_rankers, get_measure
-from gbrank.evaluation import Dataset, LetorFolds, QueryTimeSeriesSplit, compare_rankers
+from gbrank import (
+    NDCG,
+    GBRanker,
+    LambdaRank,
+    Queries,
+    compare_rankers,
+    cross_validate_rankers,
+    get_measure,
+)
+from gbrank.evaluation import Dataset, LetorFolds, QueryTimeSeriesSplit
 from gbrank.extend import custom_objective
 from noisy import Noisy
 from small_comparison import QID, QUIET, TINY, X, Y

@@ -230,7 +230,7 @@ def test_saved_with_the_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"objective": "lambda:nothing"}, "unknown measure 'nothing'"),
+        ({"objective": "lambda:nothing"}, "unknown metric 'nothing'"),
         ({"sigma": -1.0}, "sigma must be"),
         ({"objective": "ranknet[m]"}, r"needs labels= with 'm'"),
         ({"booster_params": {"max_bni": 3}}, "unknown booster parameter 'max_bni'"),

@@ -18,9 +18,18 @@ from sklearn.metrics import roc_auc_score
 
 import gbrank
 import reference
-from gbrank import DCG, RR, GBRanker, cross_validate_rankers, get_measure, list_measures, make_cubic
+from gbrank import (
+    DCG,
+    RR,
+    GBRanker,
+    cross_validate_rankers,
+    custom_measure,
+    get_measure,
+    list_measures,
+    make_cubic,
+)
 from gbrank.evaluation import make_scorer
-from gbrank.extend import custom_measure, register_measure
+from gbrank.extend import register_measure
 from plain_trees import PLAIN
 
 Vector = NDArray[np.float64]
@@ -139,7 +148,7 @@ def test_names() -> None:
     ):
         with pytest.raises(ValueError, match="is taken; choose another name"):
             take()
-    with pytest.raises(ValueError, match="option of measure top3 'k'"):
+    with pytest.raises(ValueError, match="option of metric top3 'k'"):
         get_measure("top3@5")
     assert "NDCG" in gbrank.__all__  # what gbrank exports does not depend on it
 

@@ -14,11 +14,12 @@ from gbrank import (
     ListMLE,
     Queries,
     RankNet,
+    compare_rankers,
     get_objective,
     lightgbm_fobj,
     make_cubic,
 )
-from gbrank.evaluation import Dataset, compare_rankers
+from gbrank.evaluation import Dataset
 from gbrank.extend import autodiff_objective, check_gradient
 
 SIZES = np.array([1, 2, 3, 5, 8, 9, 16, 17, 40, 8, 5])

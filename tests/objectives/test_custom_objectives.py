@@ -97,7 +97,7 @@ def test_names() -> None:
     for taken in ("listnet_test", "ranknet", "lambda", "lambdarank"):
         with pytest.raises(ValueError, match=taken):
             custom_objective(fail_at_three, name=taken)
-    with pytest.raises(ValueError, match="takes no measure"):
+    with pytest.raises(ValueError, match="takes no metric"):
         get_objective("listnet_test:ndcg")
     assert "NDCG" in gbrank.__all__  # what gbrank exports does not depend on it
 

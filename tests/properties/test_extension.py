@@ -101,12 +101,12 @@ def test_catalogue() -> None:
     assert "toytop" in [item.name for item in list_objectives()]
     toytop, toyfirst = (
         page.split(f"\n## `{usage}`\n")[1].split("\n## ")[0]
-        for page, usage in ((objectives_page(), "toytop:MEASURE"), (measures_page(), "toyfirst"))
+        for page, usage in ((objectives_page(), "toytop:METRIC"), (measures_page(), "toyfirst"))
     )
     assert as_tex("−c Σ_i G_i softmax(s/σ)_i") in toytop
     assert "Metrics: all." in toytop
     assert as_tex("y_1 / max y") in toyfirst
-    smooth = objectives_page().split("\n## `smooth:MEASURE`\n")[1].split("\n## ")[0]
+    smooth = objectives_page().split("\n## `smooth:METRIC`\n")[1].split("\n## ")[0]
     assert "`toyfirst`" in smooth
     with pytest.raises(ValueError, match=r"measure must .*SoftRank.*toyfirst"):
         get_objective("soft:toyfirst")
@@ -245,7 +245,7 @@ for booster in ("lightgbm", "xgboost"):
 assert main(["list"]) == 0
 
 objectives, measures = objectives_page(), measures_page()
-assert "## `droppedtoo:MEASURE`" in objectives
+assert "## `droppedtoo:METRIC`" in objectives
 assert "## `dropped`" in measures
 assert {name, "droppedtoo:ndcg@3", "lambda:dropped", "lambda(truncation=4):dropped"} <= set(NAMES)
 assert as_tex(FACTS["droppedtoo"].formula) in objectives
@@ -263,5 +263,5 @@ def test_one_file_in_the_package_is_all(tmp_path: Path) -> None:
     (tmp_path / "everywhere.py").write_text(EVERYWHERE, encoding="utf-8")
     paths = os.pathsep.join([str(tmp_path), str(SUPPORT), *filter(None, sys.path)])
     listed = run(tmp_path, "everywhere", PYTHONPATH=paths, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert "\n  droppedtoo:MEASURE " in listed
+    assert "\n  droppedtoo:METRIC " in listed
     assert "\n  dropped " in listed

@@ -160,7 +160,7 @@ def test_scorers_are_values() -> None:
     assert scorer(fitted, X, Y, QID) == fitted.score(X, Y, QID)
     assert scorer(fitted, X, Y, QID, Y + 1) == scorer(fitted, X, Y, QID, sample_weight=Y + 1)
     assert "sample_weight" in signature(scorer).parameters  # where scikit-learn looks
-    with pytest.raises(ValueError, match="unknown measure 'nothing'"):
+    with pytest.raises(ValueError, match="unknown metric 'nothing'"):
         make_scorer("nothing")
     with pytest.raises(ValueError, match=r"scorer of ndcg@10 needs qid="):
         scorer(fitted, X, Y)

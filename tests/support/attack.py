@@ -81,9 +81,7 @@ def columns(draw: Draw) -> None:
         if not draw.strange()
         else draw.one_of([9], [-1], ["nope"], "f0", [True], [0.0], [None], 3)
     )
-    function = gbrank.extend.custom_measure(
-        lambda s, y, *own: sum(x[0] for x in own), columns=names
-    )
+    function = gbrank.custom_measure(lambda s, y, *own: sum(x[0] for x in own), columns=names)
     value = function(draw.labels(), draw.scores(), X=draw.features(draw.n), **draw.queries())
     assert np.isfinite(value), value
 

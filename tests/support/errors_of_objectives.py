@@ -3,10 +3,10 @@
 SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Measures": [
         ("gain", "NDCG(gain=[])"),
-        ("measure", "get_measure('ndgc')"),
-        ("measure", "get_measure(10)"),
-        ("measure", "fit_with(eval_metric=NDCG)"),
-        ("measure", "get_measure('ndcg(depth=10)')"),
+        ("metric", "get_measure('ndgc')"),
+        ("metric", "get_measure(10)"),
+        ("metric", "fit_with(eval_metric=NDCG)"),
+        ("metric", "get_measure('ndcg(depth=10)')"),
         ("ndcg@3(k=5)", "get_measure('ndcg@3(k=5)')"),
         ("k", "get_measure('ndcg(k=1,k=2)')"),
         ("gain", "NDCG(gain='exp2')([1023, 1023], [0, 1])"),
@@ -34,7 +34,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("objective", "get_objective('ranknet:ndcg')"),
         ("options", "get_measure('ndcg(**3)')"),
         ("lambda", "get_objective('lambda(truncation=3')"),
-        ("measure", "get_objective('lambda:')"),
+        ("metric", "get_objective('lambda:')"),
         ("measure", "ApproxRank(lambda scores, labels: 1.0)"),
         ("discount",
          "ApproxRank(NDCG(discount=lambda r: 1 / r)).bind([1, 0], Queries.from_sizes([2]))"),

@@ -26,7 +26,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "sample_weight=qid == 4)"),
         ("'m'", "RankNet().bind(y, Q, labels={'m': y * np.nan})"),
         ("sample_weight", "fit(sample_weight=qid == 1, query_weight=np.eye(10)[2])"),
-        ("measure", "get_measure('ndcg[m]')(y, y)"),
+        ("metric", "get_measure('ndcg[m]')(y, y)"),
         ("measure", "LambdaRank(NDCG(label='m'))"),
         ("objective", "OnLabel('ranknet', 'm')"),
         ("objective", "get_objective('(ranknet+listnet)[m]')"),
@@ -34,7 +34,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker(Mixture([RankNet(), LambdaRank()], [1, Multiplier('ndcg@10', 0.5)])).fit(X, y, "
          "qid=qid, eval_set=[(X, y), (X[:50], y[:50])], eval_qid=[qid, qid[:50]])"),
         ("level", "Multiplier('ap', 0)"),
-        ("measure", "Multiplier('app', 0.5)"),
+        ("metric", "Multiplier('app', 0.5)"),
         ("eval_metric",
          "fit_with(Mixture([RankNet(), LambdaRank()], [1, Multiplier('ap', 0.5)]), "
          "validation_fraction=0.3)"),
@@ -72,7 +72,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("extra_trees", "fit_with(booster='xgboost', extra_trees=True)"),
         ("eval_metric", "fit_with(eval_metric=[])"),
         ("eval_metric", "fit_with(eval_metric=[min, min])"),
-        ("measures", "lightgbm_feval(min, min)"),
+        ("metrics", "lightgbm_feval(min, min)"),
         ("monotone_constraints",
          "GBRanker(booster_params={'monotone_constraints': {'a': 1}}).fit(frame, y, qid=qid)"),
         ("monotone_constraints", "fit_with(booster_params={'monotone_constraints': [2, 0, 0]})"),

@@ -172,7 +172,7 @@ class lightgbm_feval(MeasureHook):
 
     Parameters
     ----------
-    *measures : str, Measure or callable
+    *metrics : str, Measure or callable
         Such as "ndcg@10", or a function that `custom_measure` takes. The first decides early
         stopping if first_metric_only is set.
 

@@ -134,7 +134,7 @@ class xgboost_feval(MeasureHook):
 
     Parameters
     ----------
-    *measures : str, Measure or callable
+    *metrics : str, Measure or callable
         Such as "ndcg@10", or a function that `custom_measure` takes.
 
     Examples
