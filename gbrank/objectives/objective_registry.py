@@ -21,7 +21,7 @@ from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_noise
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
-from gbrank.engine.query_loop import SMALLEST_CURVATURE, Outputs, share_among_equals
+from gbrank.engine.query_loop import Outputs, share_among_equals, write_back
 from gbrank.measures.measure_registry import MEASURES, get_measure
 from gbrank.objectives.objective import Facts, Mixture, Objective, terms_of
 from gbrank.objectives.on_label import OnLabel
@@ -133,17 +133,15 @@ class PythonRunner(Runner):
     ) -> None:
         noise = query_noise(self._keys, self.program.seed, round)
         for query in range(self.queries.n_queries):
-            rows, loss, g, h = self._run_query(query, scores, sigma, noise[query])
+            rows, loss, out = self._run_query(query, scores, sigma, noise[query])
             if outputs.values.size:
                 outputs.values[query] = loss
-                continue
-            weight = weights[rows] if weights.size else 1.0
-            outputs.gradient[rows] = g * weight
-            outputs.curvature[rows] = np.maximum(h * weight, SMALLEST_CURVATURE)
+            else:
+                write_back(rows, out, weights, outputs)
 
     def _run_query(
         self, query: int, scores: Vector, sigma: float, seed: np.uint64
-    ) -> tuple[Positions, float, Vector, Vector]:
+    ) -> tuple[Positions, float, Derivatives]:
         rows, s, labels = self.best_first(query, scores)
         name = self.program.kernel.__name__
         # Copies, so that the function may change its arguments.
@@ -162,8 +160,9 @@ class PythonRunner(Runner):
                 f"{name} must return finite numbers, and curvatures >= 0, got {quoted(returned)}: "
                 f"{self.place(query, sigma)}."
             )
-        share_among_equals(s, labels, Derivatives(g, h))
-        return rows, loss, g, h
+        out = Derivatives(g, h)
+        share_among_equals(s, labels, out)
+        return rows, loss, out
 
 
 def list_objectives() -> list[ObjectiveFacts]:
