@@ -282,7 +282,7 @@ def unit_of(schedule: Curve) -> str:
 
 def check_sigma(value: Any, name: str) -> float:
     """Return a width, which must be so large that its inverse is finite."""
-    return float(check_number(value, name, SMALLEST_SIGMA))
+    return check_number(value, name, SMALLEST_SIGMA)
 
 
 def sigma_at(schedule: Curve, round: int, rounds: int | None) -> float:
@@ -292,7 +292,7 @@ def sigma_at(schedule: Curve, round: int, rounds: int | None) -> float:
 
 def weight_at(schedule: Curve, round: int, rounds: int | None) -> float:
     """Return a weight in a round, refusing what is no valid weight."""
-    return float(check_number(schedule(round, rounds), f"weight in round {round}", 0))
+    return check_number(schedule(round, rounds), f"weight in round {round}", 0)
 
 
 def check_schedule(schedule: Curve, rounds: int | None, value_at: Callable[..., float]) -> None:

@@ -125,7 +125,7 @@ def whole_number(
     """Check a parameter that must be a whole number in this range."""
     value = params.get(name, default)
     name = f"{name} in booster_params"
-    return int(check_integer(value, name, low, high))
+    return check_integer(value, name, low, high)
 
 
 def by_position(params: Params, schema: Schema) -> Params:

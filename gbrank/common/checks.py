@@ -154,10 +154,10 @@ check_integer = partial(check_number, integer=True)
 
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     """Check a number of threads or processes; None and -1 stand for all."""
-    jobs = check_integer(n_jobs, name, -1, MOST_JOBS, optional=True)
+    jobs: int | None = check_integer(n_jobs, name, -1, MOST_JOBS, optional=True)
     if jobs == 0:
         raise ArgumentError(name, "must be -1 or at least 1, or None", "0")
-    return None if jobs is None else int(jobs)
+    return jobs
 
 
 def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> None:

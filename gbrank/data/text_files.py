@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.files import StrPath, replaced
+from gbrank.common.values import plain
 
 LARGEST_EXACT = 2**53  # up to this size, floats hold all integers
 STDIN = "-"
@@ -85,7 +86,7 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if ids.shape != (length,):
         raise ArgumentError(argument, f"must have shape ({length},)", f"shape {ids.shape}")
-    names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
+    names = plain(ids.tolist())
     # White space of ASCII alone separates columns: a no-break space is a part of a name.
     allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+", re.ASCII)
     besides = f", {unwanted!r}" if unwanted else ""

@@ -483,7 +483,7 @@ def _checked(weight: Sigma) -> float | Curve:
     if unit_of(schedule) != "absolute":
         raise ValueError(f"weight must have the unit 'absolute', got {schedule!r}.")
     if isinstance(schedule, constant):
-        return float(check_number(schedule.value, "weight", above=0))
+        return check_number(schedule.value, "weight", above=0)
     return schedule
 
 
