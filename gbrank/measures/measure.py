@@ -458,12 +458,9 @@ class BoundMeasure:
         return every
 
     def _values(self, scores: NDArray[Any]) -> Vector:
-        queries = self.runner.queries
-        n = queries.n_documents
         if scores.dtype.kind != "f" or scores.min(initial=0.0) > -np.inf:
-            return self.runner.values(check_scores(scores, n))
-        unretrieved = scores == -np.inf
-        return self.measure._values_of_runs(self, scores, unretrieved)
+            return self.runner.values(check_scores(scores, self.runner.queries.n_documents))
+        return self.measure._values_of_runs(self, scores, scores == -np.inf)
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
         """Average over the queries that are not skipped, weighted by query.

@@ -98,7 +98,7 @@ class Facts:
 class Evaluator(Protocol):
     """Computes an objective for known labels: a `Runner`, or a combination of several."""
 
-    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+    def values(self, scores: Vector, sigma: float, round: int) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""
 
     def gradients(
@@ -507,7 +507,7 @@ class MixtureRunner:
     least: Sequence[float]  # the curvature of a document in which an objective has no part
     rounds: int | None
 
-    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+    def values(self, scores: Vector, sigma: float, round: int) -> Vector:
         """Return the mixed loss of each query, shape (n_queries,)."""
         losses = [
             share * runner.values(scores, sigma, round) for share, runner, _ in self._terms(round)

@@ -83,7 +83,7 @@ class JudgedRunner:
     queries: Chosen  # those that have such rows
     n_queries: int
 
-    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+    def values(self, scores: Vector, sigma: float, round: int) -> Vector:
         """Return the loss of each query, 0 for those without such rows."""
         losses = np.zeros(self.n_queries)
         losses[self.queries] = self.runner.values(scores[self.rows], sigma, round)
