@@ -300,8 +300,7 @@ class LambdaRank(MeasureObjective):
     """LambdaRank: pair gradients weighted by |ΔM|, the measure's change when the two swap ranks.
 
     For every pair y_i > y_j, with p = 1/(1 + exp((s_i − s_j)/σ)): gradient ∓|ΔM| p/σ and curvature
-    |ΔM| p (1 − p)/σ². Tied documents get the mean of |ΔM| over all their orders, so
-    that the order of rows never matters.
+    |ΔM| p (1 − p)/σ².
 
     Parameters
     ----------
@@ -315,7 +314,8 @@ class LambdaRank(MeasureObjective):
         use the ideal DCG at `truncation`, multiply the query by log2(1 + S) / S, S = Σ|λ| over
         pairs, do not rescale, and (xgboost) double the curvature.
     ties : {"expected", "order"}
-        ``"order"`` orders tied documents by row, to reproduce the built-ins.
+        Tied documents get the mean of |ΔM| over all their orders, or are ordered by row, which
+        reproduces the built-ins.
 
     Notes
     -----

@@ -236,9 +236,9 @@ class SoftRank(MeasureObjective):
     """SoftRank: minus the expected measure when scores have independent Gaussian noise.
 
     The loss is −Z⁻¹ Σ_i G_i Σ_r P_i(r) D(r), where P_i(r) is the probability that document i has
-    rank r when noise of standard deviation σ is added to each score. Unlike the paper, which takes
-    the pairs of a document for independent, the distributions of ranks are exact: given the noisy
-    score of document i, the others are above it independently, and this is integrated over.
+    rank r when noise of standard deviation σ is added to each score. Unlike in the
+    paper, the distributions of ranks are exact: given the noisy score of document i, the others are
+    above it independently.
 
     On one thread a gradient takes 0.14 ms for 30 documents, 0.7 ms for 100, 17 ms for 1,000 and
     500 ms for 10,000; with a measure cut at rank 10, at most 60 ms.
