@@ -12,14 +12,21 @@ from numpy.testing import assert_allclose
 
 from battery import NAMES
 from gbrank import Queries, get_measure, get_objective, list_measures
+from lists import assert_close, gradients, make_labels, make_scores
 
 SIZES = [1, 2, 7, 12]
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, sum(SIZES)).astype(float)
 SCORES = RNG.normal(size=sum(SIZES))
+# Their kernel of long lists takes so long to compile that slow tests alone do.
+SWEPT = [
+    "approx:ndcg", "approx:ndcg@5", "approx:dcg(discount=linear)", "approx:precision@3",
+    "approx:ap", "approx:ap@4", "approx:rr", "approx:err", "approx:rbp", "approx:kendall",
+]  # fmt: skip
+Results = dict[str, np.ndarray]
 
 
-def results() -> dict[str, np.ndarray]:
+def short_lists() -> Results:
     """Return what all objectives and measures give, at scores with ties and without."""
     queries = Queries.from_sizes(SIZES)
     found = {}
@@ -30,33 +37,54 @@ def results() -> dict[str, np.ndarray]:
         parts = [*bound.gradients(SCORES, 1.0), bound.loss(SCORES, 1.0), *tied]
         found[name] = np.concatenate(parts)
     for item in list_measures():
-        found[f"{item.name}, measure"] = (
-            get_measure(item.name).bind(LABELS, queries).per_query(SCORES)
-        )
+        bound = get_measure(item.name).bind(LABELS, queries)
+        found[f"measure {item.name}"] = bound.per_query(SCORES)
     return found
 
 
+def long_list(direct: bool) -> Results:
+    """Return gradients and curvatures of a list with ties, by sums over pairs or in linear time."""
+    labels = make_labels("graded", 200, np.random.default_rng(1))
+    scores = make_scores("tied", labels, np.random.default_rng(2))
+    scores[:100] += make_scores("heavy", labels[:100], np.random.default_rng(3))
+    return {name: np.stack(gradients(name, labels, scores, 0.3, direct)) for name in SWEPT}
+
+
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
     """Return the results of a process in which numba does not compile."""
-    file = tmp_path_factory.mktemp("plain") / "results.npz"
+    folder = tmp_path_factory.mktemp("plain")
     subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", __file__, str(file)],
+        [sys.executable, "-W", "error::RuntimeWarning", __file__, str(folder)],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
         check=True,
     )
-    with np.load(file) as stored:
-        return dict(stored)
+    return {file.stem: dict(np.load(file)) for file in folder.iterdir()}
 
 
-def test_plain_kernels_give_what_compiled_ones_do(plain: dict[str, np.ndarray]) -> None:
+def test_plain_kernels_give_what_compiled_ones_do(plain: dict[str, Results]) -> None:
     """Gradients, curvatures, losses and values, to 1e-12."""
-    compiled = results()
-    assert plain.keys() == compiled.keys()
+    compiled = short_lists()
+    assert plain["short"].keys() == compiled.keys()
     for name, values in compiled.items():
         scale = np.nanmax(np.abs(values), initial=0.0)
-        assert_allclose(plain[name], values, rtol=1e-12, atol=1e-12 * scale, err_msg=name)
+        actual = plain["short"][name]
+        assert_allclose(actual, values, rtol=1e-12, atol=1e-12 * scale, err_msg=name)
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_sums_over_sorted_scores(plain: dict[str, Results], name: str) -> None:
+    """Are the direct sums; slow tests compare the compiled kernels, in many lists."""
+    for swept, direct in zip(plain["swept"][name], plain["direct"][name], strict=True):
+        assert_close(swept, direct)
+
+
+def save(folder: Path) -> None:
+    """Write all results."""
+    np.savez(folder / "short.npz", **short_lists())
+    np.savez(folder / "swept.npz", **long_list(direct=False))
+    np.savez(folder / "direct.npz", **long_list(direct=True))
 
 
 if __name__ == "__main__":
-    np.savez(Path(sys.argv[1]), **results())
+    save(Path(sys.argv[1]))

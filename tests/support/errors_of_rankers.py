@@ -178,6 +178,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("path", "trained.save('')"),
         ("checkpoint", "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=1)"),
         ("checkpoint", "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint='gs://bucket')"),
+        ("checkpoint", "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint='~/fit')"),
         ("path", "export_model(trained, '~/model', 'solr')"),
         ("checkpoint_rounds",
          "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=folder, checkpoint_rounds=0)"),
