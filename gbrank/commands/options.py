@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from gbrank.common.errors import ArgumentError
@@ -32,6 +32,7 @@ FLAGS = {  # of parameters, also of what commands call, whose options have other
     "first": "--pair",
     "second": "--pair",
     "position": "--positions",
+    "sample_weight": "--weights",
 }
 # Names in annotations; a command line gives texts where objects may stand.
 NAMES = {"Metric": str, "Objective": str, "Callable": Callable, "Sequence": Sequence, "Any": Any}
@@ -176,6 +177,8 @@ def _reading_of_several(types: Sequence[Any]) -> dict[str, Any]:
             return _reading(kind)
     if bool in types:
         return {"action": argparse.BooleanOptionalAction}
+    if {*types} == {str, NoneType}:
+        return {"type": lambda text: None if text == "none" else text, "metavar": "TEXT|none"}
     if str in types:
         return {"type": _number_or_text if int in types else str, "metavar": METAVARS[str]}
     return _reading(types[0])

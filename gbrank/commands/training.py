@@ -1,6 +1,7 @@
 """Training from a shell."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from gbrank.commands.options import File, FileOrColumn, NewFile, NewFolder
 from gbrank.common.errors import ArgumentError
 from gbrank.common.runtime import import_optional
 from gbrank.common.values import Mask, Vector
-from gbrank.data.documents import Documents, check_positions, fit_arguments
+from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.data.text_files import STDIN
@@ -26,6 +27,7 @@ def train(
     model: NewFolder,
     eval_set: File | None = None,
     position: FileOrColumn | None = None,
+    sample_weight: FileOrColumn | None = None,
     checkpoint: NewFolder | None = None,
     checkpoint_rounds: int = 50,
     refit: bool = False,
@@ -50,6 +52,8 @@ def train(
         Validation data.
     position : path
         Where each document was shown, from 1, if labels are clicks: a file or column.
+    sample_weight : path
+        Weight of each document: a file or column.
     checkpoint : path
         Write here what the same command needs to resume if killed.
     checkpoint_rounds : int
@@ -77,13 +81,16 @@ def train(
     if refit and (eval_set or checkpoint or repr(ranker) != repr(GBRanker(init=ranker.init))):
         raise ArgumentError("refit", "must be given with --init and no other option of training")
     start = GBRanker.load(str(ranker.init)) if refit else None
-    data, mask = _read(reader, file, None if start is None else start._schema, position)
-    if position is not None and data.position is None:
-        data = replace(data, position=_positions_in_file(position, mask))
+    options = {"position": position, "sample_weight": sample_weight}
+    columns = {name: column for name, column in options.items() if column is not None}
+    data, mask = _read(reader, file, None if start is None else start._schema, columns)
+    for name, path in columns.items():
+        if getattr(data, name) is None:
+            data = replace(data, **{name: _numbers_in_file(path, name, mask)})
     sets = list[Documents]()
     if eval_set is not None:
         schema = Schema.learn(data.X, reader.categorical_feature)
-        sets = [_read(reader, eval_set, schema, position)[0]]
+        sets = [_read(reader, eval_set, schema, columns)[0]]
     if start is not None:
         start.refit(**data.arguments()).save(model)
         print(f"model: {model}")
@@ -106,25 +113,22 @@ def train(
 
 
 def _read(
-    reader: Reader, file: str, schema: Schema | None, position: str | None
+    reader: Reader, file: str, schema: Schema | None, columns: Mapping[str, str]
 ) -> tuple[Documents, Mask]:
-    """Read documents, whose positions may be a column of the table."""
-    if position is None:
-        return reader.read(file, schema)
-    drop = tuple(name for name in reader.drop if name != position)
-    data, mask = replace(reader, drop=drop).read(file, schema, [position])
-    if position in getattr(data.X, "columns", ()):
-        X, columns = take_named_columns(data.X, {"position": position})
-        positions = check_positions(columns["position"], "position", len(data.y))
-        data = replace(data, X=X, position=positions)
-    return data, mask
+    """Read documents, whose positions and weights may be columns of the table."""
+    drop = tuple(name for name in reader.drop if name not in columns.values())
+    data, mask = replace(reader, drop=drop).read(file, schema, columns.values())
+    names = getattr(data.X, "columns", ())
+    named = {argument: name for argument, name in columns.items() if name in names}
+    X, values = take_named_columns(data.X, named)
+    return Documents.checked(X, data.y, data.queries, labels=data.labels, **values), mask
 
 
-def _positions_in_file(path: str, mask: Mask) -> Vector:
+def _numbers_in_file(path: str, name: str, mask: Mask) -> Vector:
     if path != STDIN and not Path(path).exists():
-        demand = "must be a column of the table, or a file with one position per line"
-        raise ArgumentError("position", demand, path)
-    return read_numbers(path, "position", mask)
+        demand = "must be a column of the table, or a file with a number per line"
+        raise ArgumentError(name, demand, path)
+    return read_numbers(path, name, mask)
 
 
 def tune(

@@ -112,9 +112,33 @@ def test_positions_are_a_column(dropped: list[str], tmp_path: Path, output: Outp
     assert ranker.feature_names_in_.tolist() == ["a", "b"]
 
 
+def test_weights_are_a_column_or_a_file(tmp_path: Path, output: Output) -> None:
+    """As in fit, beside positions; a column is no feature."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    clicks, qid = rng.integers(0, 2, 60), np.repeat(np.arange(6), 10)
+    position, weight = rng.permutation(60) % 10 + 1, rng.integers(1, 5, 60)
+    log = frame.assign(label=clicks, qid=qid, shown_at=position)
+    log.assign(trust=weight).to_csv(tmp_path / "log.csv", index=False)
+    log.to_csv(tmp_path / "plain.csv", index=False)
+    (tmp_path / "weights.txt").write_text("\n".join(map(str, weight)))
+    options = ["--objective", "ranknet", "--min-child-samples", "1", *SMALL[:1]]
+    options += ["--positions", "shown_at", "--position-regularization", "none"]
+    expected = GBRanker(
+        "ranknet", n_estimators=5, min_child_samples=1, random_state=0, position_regularization=None
+    )
+    expected.fit(frame, clicks, qid=qid, position=position, sample_weight=weight)
+    for table, weights in (("log.csv", "trust"), ("plain.csv", tmp_path / "weights.txt")):
+        paths = [tmp_path / table, "--model", tmp_path / "m", "--weights", weights]
+        output("train", *paths, *options)
+        ranker = load_ranker(tmp_path / "m")
+        assert ranker.get_params()["position_regularization"] is None
+        assert ranker.predict(frame).tolist() == expected.predict(frame).tolist()
+
+
 def test_positions_that_are_neither(data: Path, tmp_path: Path, fault: Output) -> None:
     argv = ["train", data / "train.txt", "--positions", "position", "--model", tmp_path / "m"]
-    demand = "--positions must be a column of the table, or a file with one position per line"
+    demand = "--positions must be a column of the table, or a file with a number per line"
     assert f"{demand}, got position." in fault(*argv)
 
 
