@@ -5,7 +5,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,7 +43,7 @@ python -m benchmarks.papers --data FOLDER{options}
 - **Precision.** OHSUMED has 106 queries, so intervals are wide and differences in the second digit
   are not significant. Results differ slightly between computers: where sums are added in another
   order, a search for parameters can end elsewhere.
-- **Everything**, including what the papers only describe or draw, is in
+- **Everything**, including what the papers only describe or draw, and notes, is in
   [all tables](../benchmarks/results/papers.md) and [their JSON](../benchmarks/results/papers.json).
 
 Of our {n_numbers} figures with a number in a paper, {n_near} are within {far} of it. They concern
@@ -82,9 +82,8 @@ def page(
     """Return the page: figures beside a paper's number, what contradicts a paper, and pictures."""
     blocks = [head]
     for name, rows in tables.items():
-        parts = (
-            [table(numbers)] if (numbers := [r for r in rows if r.difference is not None]) else []
-        )
+        numbers = [replace(row, note="") for row in rows if row.difference is not None]
+        parts = [table(numbers)] if numbers else []
         if name in CONTRADICTIONS:
             lines = "\n".join(f"- {with_values(text, tables)}" for text in CONTRADICTIONS[name])
             parts.append(f"Differences from the paper:\n\n{lines}")

@@ -236,11 +236,10 @@ def batch(settings: Settings) -> Iterator[PaperRow]:
         data = settings.dataset(name)
         figure = "NDCG@10 of SLAM's batch form"
         yield _minimised(settings, data, SLAM(), CHOSEN_BY, figure)
-        figure += ", as equations 3 and 4 have it"
-        hinges = SLAM(smooth=False)
-        row = _minimised(settings, data, hinges, CHOSEN_BY, figure, PENALTIES)
-        yield replace(row, deviations=WRITTEN_DEVIATIONS)
     data = settings.dataset("ohsumed")
+    figure = "NDCG@10 of SLAM's batch form, as equations 3 and 4 have it"
+    row = _minimised(settings, data, SLAM(smooth=False), CHOSEN_BY, figure, PENALTIES)
+    yield replace(row, deviations=WRITTEN_DEVIATIONS)
     for name, tight in WEIGHTS.items():
         figure = f"MAP of SLAM's batch form for AP, weights of {name}"
         row = _minimised(settings, data, SLAM("ap", tight=tight), AP(), figure)

@@ -31,7 +31,7 @@ Step = Callable[[Layers, Vector, Vector], Layers]
 
 PAPER = "LambdaRank"
 NETS = {"linear net": 0, "two-layer net": 10}  # hidden nodes
-LENGTHS = (10, 30, 100, 300, 1000)
+LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512)  # of 1,000 queries, 4,000 to 512,000 documents
 SLOPES = (1.943, 1.185)  # of the paper's figure 1, right
 SPEED_UPS = dict(zip(NETS, ("5.1 for web search", "8.0 for web search"), strict=True))
 N_FEATURES, N_TIMED, N_TIMES = 50, 2000, 5  # inputs; documents; how often
@@ -39,9 +39,9 @@ N_QUERIES, N_EPOCHS, RATE = 500, 10, 0.001  # of figure 1, left
 FOOTNOTE_LENGTH = 300
 
 DEVIATIONS = (
-    f"{N_FEATURES} inputs; the derivative of one query, for the time of training; lists of 10 to "
-    "1,000 documents for the paper's 4,000 to 512,000; artificial queries for web search; both are "
-    "compiled"
+    f"{N_FEATURES} inputs; the derivative of one query, for the time of training; lists of "
+    f"{LENGTHS[0]} to {LENGTHS[-1]} documents, the paper's 4,000 to 512,000 if it had 1,000 "
+    "queries; artificial queries for web search; both are compiled"
 )
 PICTURES = {
     "lambdarank-figure-1": "training time grows with the list for both; the factorised gradient is "

@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from benchmarks.papers import EXPERIMENTS
+from benchmarks.papers import EXPERIMENTS, lambdarank
 from benchmarks.papers.__main__ import main
-from benchmarks.papers.nets import derivative, forward, random_layers
+from benchmarks.papers.nets import Compiled, bound_to, derivative, forward, random_layers
 from benchmarks.papers.page import published
 from benchmarks.papers.selection import best_on_validation, fits_of, values_by_fold
 from benchmarks.papers.trainings import estimate
@@ -21,6 +21,7 @@ from gbrank import (
     RankNet,
     compare_rankers,
     get_measure,
+    get_objective,
     make_cubic,
     write_letor,
 )
@@ -106,6 +107,20 @@ def test_derivative_of_a_net(hidden: int) -> None:
                 layer[place] -= change
             slope = (losses[0] - losses[1]) / 2e-6
             assert slopes[place] == pytest.approx(slope, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("objective", lambdarank.NAMES.values())
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_compiled_derivatives_are_those_of_gbrank(objective: str, hidden: int) -> None:
+    """RankNet's and LambdaRank's, of the paper's gains."""
+    own, labels = get_objective(objective), Y[QID == 0].astype(float)
+    compiled = bound_to(own, labels)
+    assert isinstance(compiled, Compiled)
+    layers = random_layers(6, hidden, np.random.default_rng(0))
+    bound = own.bind(labels, Queries.from_sizes([10]), n_jobs=1)
+    both = (derivative(layers, X[QID == 0], way) for way in (compiled, bound))
+    for one, other in zip(*both, strict=True):
+        assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
 # --- The command ------------------------------------------------------------------------------

@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.papers.loss_bounds import perceptron_loss_bound, perceptron_regret_bound
-from gbrank import SLAMPerceptron
+from benchmarks.papers.loss_bounds import (
+    papers_regret_bound,
+    perceptron_loss_bound,
+    perceptron_regret_bound,
+)
+from benchmarks.papers.slam import largest_ratio
+from gbrank import Queries, SLAMPerceptron
 
 
 @pytest.mark.parametrize("measure", ["ndcg@2", "ap"])
@@ -30,3 +35,21 @@ def test_theorem_5_by_hand() -> None:
     assert 2 * root**2 == pytest.approx(7 + 3 * np.sqrt(1 + 1) * root)
     assert perceptron_regret_bound(1.0, 0.0, 6.0, margin=2.0) == pytest.approx(3)
     assert perceptron_loss_bound(1.5, 0.25, 0.5, 2.0) == pytest.approx((9 + 8) / 0.0625)
+
+
+@given(*[st.floats(0, 9)] * 3, st.integers(1, 99), st.floats(1, 9))
+def test_the_papers_factor_is_no_help(
+    radius: float, norm: float, loss: float, m: int, ratio: float
+) -> None:
+    """With long steps, our bound is below that with the paper's factor."""
+    ours = perceptron_regret_bound(radius, norm, loss, learning_rate=1e300)
+    assert ours <= papers_regret_bound(radius, norm, loss, m, ratio) * (1 + 1e-12)
+
+
+def test_largest_ratio_of_weights() -> None:
+    """NDCG's are G D: 3 at rank 1, 1/log2(3) at rank 2; equal labels share, and AP's are equal."""
+    queries = Queries.from_sizes([2, 3, 1])
+    labels = np.array([1.0, 1, 0, 2, 1, 0])
+    assert largest_ratio("ndcg", labels, queries) == pytest.approx(3 * np.log2(3))
+    assert largest_ratio("ndcg", np.minimum(labels, 1), queries) == 1
+    assert largest_ratio("ap", labels, queries) == 1
