@@ -73,8 +73,8 @@ def custom_measure(
     Returns
     -------
     CustomMeasure
-        A metric for early stopping, evaluation and comparison; LambdaRank and others cannot train
-        on it, because it has no swap deltas.
+        A metric for early stopping, evaluation and comparison, and for `LambdaRank` in lists of at
+        most 200 documents, unless it has columns.
 
     Raises
     ------

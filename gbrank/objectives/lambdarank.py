@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
+from scipy.special import expit
 
 from gbrank.common.fields import Choice, Integer
+from gbrank.common.grammar import changed_options
 from gbrank.common.values import Positions, Vector
+from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (
@@ -24,11 +27,12 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
+from gbrank.measures.measure import Measure
 from gbrank.numerics.logistic import add_row, logistic_pairs
 from gbrank.numerics.sweeps import PAIR_GRADIENTS, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+from gbrank.objectives.objective_registry import PythonRunner, register_objective
 
 # Up to this many documents, pairs are summed one by one. Measured break-even points with five
 # grades are 500 (AP) to 1,150 (RankNet). Sweeps divide lists by label, more often the more labels
@@ -36,6 +40,8 @@ from gbrank.objectives.objective_registry import register_objective
 LONGEST_DIRECT = 750
 LONGEST_DIVIDED = 1700
 FEW_LABELS = 32
+# Without swap deltas, every pair takes a measurement of the whole list.
+LONGEST_EXCHANGED = 200
 
 
 class PairParameters(NamedTuple):
@@ -262,6 +268,33 @@ def pairs_program(
     )
 
 
+def exchanged_pairs(
+    measure: Measure, scores: Vector, labels: Vector, sigma: float
+) -> tuple[float, Vector, Vector]:
+    """Sum the logistic loss of pairs, weighted by what the measure changes if both swap labels."""
+    m = len(labels)
+    if m > LONGEST_EXCHANGED:
+        raise ValueError(
+            f"queries must have at most {LONGEST_EXCHANGED} documents for LambdaRank with "
+            f"{measure}, which has no swap deltas, got {m}. Train on the first documents only."
+        )
+    better, worse = np.nonzero(np.greater.outer(labels, labels))
+    n = len(better)
+    exchanged = np.tile(labels, (n + 1, 1))  # the last as they are
+    exchanged[range(n), better], exchanged[range(n), worse] = labels[worse], labels[better]
+    measured = np.tile(scores, n + 1)
+    values = measure.per_query(exchanged.ravel(), measured, group=[m] * (n + 1))
+    weights = np.nan_to_num(np.abs(values[:-1] - values[-1]))
+    gaps = (scores[better] - scores[worse]) / sigma
+    slopes = weights * expit(-gaps)
+    both = np.concatenate([worse, better])
+    gradient = np.bincount(both, np.concatenate([slopes, -slopes]), m)
+    curvature = np.maximum(
+        np.bincount(both, np.tile(slopes * expit(gaps), 2), m), np.abs(gradient) / LONGEST_STEP
+    )
+    return weights @ np.logaddexp(0, -gaps), gradient / sigma, curvature / sigma**2
+
+
 @register_objective
 @dataclass(frozen=True)
 class RankNet(KernelObjective):
@@ -305,7 +338,9 @@ class LambdaRank(MeasureObjective):
     Parameters
     ----------
     measure : Measure or str
-        Any measure with a swap delta. Its own `ties` and `no_relevant` have no effect.
+        Its own `ties` and `no_relevant` have no effect. A measure without swap deltas, such as a
+        function of yours, is measured once for every pair, in lists of at most 200 documents; tied
+        documents are then ordered by label, and the other parameters keep their defaults.
     truncation : int, optional
         Only pairs with a document among the first `truncation` ranks take part; all by
         default. It is separate from the measure's k.
@@ -344,12 +379,36 @@ class LambdaRank(MeasureObjective):
     name = "lambda"
     aliases = ("lambdarank",)
     needs = "swaps"
-    wanted = "have a swap delta for LambdaRank"
+    wanted = "take no columns of X for LambdaRank"
     declared = Facts(differentiable=False, takes_measure=True)
 
     truncation: int | None = Integer(None, 1)
     normalize: Literal["lightgbm", "xgboost"] | None = Choice(None, [None, "lightgbm", "xgboost"])
     ties: Literal["expected", "order"] = Choice("expected", ["expected", "order"])
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self._measure.swaps is None and len(changed_options(self)) > 1:
+            raise ValueError(
+                "truncation, normalize and ties must have their defaults with "
+                f"{self._measure}, which has no swap deltas."
+            )
+
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Return whether swap deltas are known, or labels alone can be exchanged."""
+        return measure.swaps is not None or not getattr(measure, "columns", ())
+
+    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Any:
+        """Return the runner of the kernel, or of exchanges if there are no swap deltas."""
+        if self._measure.swaps is not None:
+            return super().runner(documents, n_jobs, rounds)
+        measure = replace(self._measure, ties="order")
+
+        def exchange(scores: Vector, labels: Vector, sigma: float, seed: int) -> Any:
+            return exchanged_pairs(measure, scores, labels, sigma)
+
+        return PythonRunner(Program(exchange, documents.y), documents.queries)
 
     @property
     def rescaled(self) -> bool:
