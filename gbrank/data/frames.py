@@ -48,10 +48,10 @@ def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
 class FeatureTable:
     """The columns of a data frame, by name; those of pandas without narwhals where time counts."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, names: list[str]) -> None:
         self._native = frame  # of pandas, or of narwhals
         self._pandas = not isinstance(frame, nw.DataFrame)
-        self.names = [str(name) for name in frame.columns]
+        self.names = names
         self.shape: tuple[int, int] = frame.shape
 
     @cached_property
@@ -135,7 +135,7 @@ def feature_table(X: Any) -> FeatureTable | None:
         return None
     features = [name for name in frame.columns if not is_stored_index(name)]
     frame = frame if len(features) == len(frame.columns) else frame[features]
-    table = FeatureTable(frame)
+    table = FeatureTable(frame, [str(name) for name in features])
     check_not_empty(table.shape)
     if len(set(table.names)) < len(table.names):
         twice = max(table.names, key=table.names.count)
