@@ -4,8 +4,7 @@ import math
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from gbrank.boosters.interface import Params, TreeSettings
 from gbrank.common.checks import LARGEST_FLOAT, check_integer, quoted, unknown_names
@@ -17,8 +16,7 @@ LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """A booster's options; one that would have no effect in a fit is refused.
 
     Where an option is meant with one value only, it is written as "boosting=dart".
@@ -39,9 +37,9 @@ class Options:
         Those with which a leaf is no Newton step of the documents in it, as `refit` takes it.
     """
 
-    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    idle: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    needs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    aliases: Mapping[str, Sequence[str]] = {}
+    idle: Mapping[str, Sequence[str]] = {}
+    needs: Mapping[str, Sequence[str]] = {}
     stateful: Sequence[str] = ()
     by_threads: Sequence[str] = ()
     of_leaves: Sequence[str] = ()

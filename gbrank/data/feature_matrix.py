@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from gbrank.common.checks import check_unmasked, shortened
 from gbrank.common.errors import ArgumentError, error_context
+from gbrank.common.values import Array
 
 BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
@@ -102,6 +103,12 @@ def first_entry(matrix: Features, test: np.ufunc) -> tuple[float, int, int] | No
 def as_dense(X: Features) -> Features:
     """Convert a sparse matrix to an array; return anything else unchanged."""
     return X.toarray() if sp.issparse(X) else X
+
+
+def dense_column(X: Features, column: int) -> Array:
+    """Copy a column, as an array."""
+    values: Array = as_dense(X[:, [column]])[:, 0]
+    return values
 
 
 def stacked(parts: Sequence[Features]) -> Features:

@@ -21,6 +21,7 @@ from gbrank.data.feature_matrix import (
     as_dense,
     check_matrix,
     check_no_infinity,
+    dense_column,
     objects_of,
 )
 from gbrank.data.frames import (
@@ -237,7 +238,7 @@ class Schema:
             )
         check_no_infinity(matrix, self.names)
         for position in set(self.categorical) - set(self.categories):
-            values = as_dense(matrix[:, [position]])[:, 0]
+            values = dense_column(matrix, position)
             wrong = (values < 0) | (values != np.floor(values)) | (values >= LARGEST_CODE)
             for value in values[wrong & ~np.isnan(values)]:
                 demand = f"must hold integers from 0 to {LARGEST_CODE - 1} in the categorical"
@@ -339,9 +340,6 @@ def column_of(X: Any, name: str, argument: str) -> Array:
     names = Schema.learn(X).feature_names if table is None else table.names
     check_known_name(f"column ({argument})", name, names)
     index = names.index(name)
-    if table is None:
-        values = as_list(as_dense(check_matrix(X)[:, [index]]).ravel())
-    else:
-        values = table.values(index)
+    values = table.values(index) if table else as_list(dense_column(check_matrix(X), index))
     known = (None if is_missing(value) else value for value in values)
     return np.fromiter(known, object, len(values))

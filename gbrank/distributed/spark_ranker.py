@@ -1,6 +1,7 @@
 """SparkGBRanker, GBRanker as an estimator of pyspark.ml."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,14 @@ CALLED = {
 }
 
 
+declare: Any = partial(Param, Params._dummy())  # the name and the description of a parameter
+
+
 class _HasColumns(shared.HasPredictionCol):
     """The columns that a model needs."""
 
-    featuresCol: Param[Any] = Param(
-        Params._dummy(), "featuresCol", "a column of vectors or arrays, or a list of columns"
+    featuresCol: Param[Any] = declare(
+        "featuresCol", "a column of vectors or arrays, or a list of columns"
     )
 
     def _features(self, dataset: DataFrame) -> Column:
@@ -134,16 +138,12 @@ class SparkGBRanker(
     100
     """
 
-    qidCol: Param[str] = Param(Params._dummy(), "qidCol", "the query of each row")
-    queryWeightCol: Param[str] = Param(
-        Params._dummy(), "queryWeightCol", "the weight of each row's query"
-    )
-    labels: Param[Any] = Param(Params._dummy(), "labels", "columns of other labels")
-    numTasks: Param[Any] = Param(Params._dummy(), "numTasks", "tasks that train together")
-    checkpoint: Param[Any] = Param(Params._dummy(), "checkpoint", "a folder that machines share")
-    checkpoint_rounds: Param[int] = Param(
-        Params._dummy(), "checkpoint_rounds", "rounds between two checkpoints"
-    )
+    qidCol: Param[str] = declare("qidCol", "the query of each row")
+    queryWeightCol: Param[str] = declare("queryWeightCol", "the weight of each row's query")
+    labels: Param[Any] = declare("labels", "columns of other labels")
+    numTasks: Param[Any] = declare("numTasks", "tasks that train together")
+    checkpoint: Param[Any] = declare("checkpoint", "a folder that machines share")
+    checkpoint_rounds: Param[int] = declare("checkpoint_rounds", "rounds between two checkpoints")
 
     def __init__(self, **params: object) -> None:
         super().__init__()
@@ -193,7 +193,7 @@ class SparkGBRanker(
 
 
 for _name in RANKER_PARAMS:
-    setattr(SparkGBRanker, _name, Param(Params._dummy(), _name, f"as for GBRanker: {_name}"))
+    setattr(SparkGBRanker, _name, declare(_name, f"as for GBRanker: {_name}"))
 
 
 class SparkGBRankerModel(

@@ -256,9 +256,9 @@ def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> V
     exact, sizes, sums = np.zeros((3, len(rows)))
     for ours, theirs in zip(forest.trees, held.trees, strict=True):
         values = leaves(ours, known)
-        exact = exact + values
-        sizes = sizes + np.abs(values)
-        sums = sums + leaves(theirs, rows)
+        exact += values
+        sizes += np.abs(values)
+        sums += leaves(theirs, rows)
     scores = predict(known)
     differences = np.abs(scores - sums)
     # Single precision explains the sums; thresholds that the format cannot hold, the rest.

@@ -10,7 +10,7 @@ from gbrank.common.collective import n_workers
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.feature_matrix import Features, as_dense, dense_column
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema, find_columns
 from gbrank.fit.boosted_ranker import BoostedRanker
@@ -70,7 +70,7 @@ def _single_feature(
     schema: Schema, column: int, sign: int, X: Features, judge: BoundMeasure
 ) -> SingleFeature:
     """Return a column with its values on the judged queries, where what is missing ranks last."""
-    scores = as_dense(X[:, [column]])[:, 0] * float(sign)
+    scores = dense_column(X, column) * float(sign)
     scores[np.isnan(scores)] = np.nextafter(np.nanmin(scores, initial=0.0), -np.inf)
     return SingleFeature(schema.feature_names[column], sign, judge.per_query(scores))
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import RoundRecord
+from gbrank.boosters.interface import Derivatives, RoundRecord
 from gbrank.boosters.plan import Plan
 from gbrank.boosters.staged_objective import StagedObjective
-from gbrank.common.values import Mask, Vector
-from gbrank.data.documents import Documents
+from gbrank.common.values import Vector
+from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.loop import documents_key
@@ -38,25 +38,22 @@ class Gradients:
         self._bound = self.staged.bind(train)
         self._fraction = ranker.subsample
         self._seed = seed
-        self._index = train.queries.index if ranker.subsample_by == "query" else None
+        queries = train.queries
+        by_query = ranker.subsample_by == "query"
+        self._index: Chosen = queries.index if by_query else EVERY
         if self._fraction < 1:
-            by_query = self._index is not None
-            self._keys = query_keys(train.queries.ids) if by_query else document_keys(train.queries)
+            self._keys = query_keys(queries.ids) if by_query else document_keys(queries)
 
     def at(
         self, scores: Vector, round: int, plan: Plan, watched: bool = False
     ) -> tuple[Vector, Vector, RoundRecord]:
         """Return gradient and curvature at some scores, and the record of the round."""
+        left_out = None
+        if self._fraction < 1:
+            left_out = ~sampled(self._keys, self._fraction, self._seed, round)[self._index]
         return self.staged.derivatives(
-            self._bound, scores, round, plan=plan, left_out=self._left_out(round), watched=watched
+            self._bound, scores, round, plan=plan, left_out=left_out, watched=watched
         )
-
-    def _left_out(self, round: int) -> Mask | None:
-        """Return the documents that a round is not trained on."""
-        if self._fraction == 1:
-            return None
-        left_out = ~sampled(self._keys, self._fraction, self._seed, round)
-        return left_out if self._index is None else left_out[self._index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +68,7 @@ class Boosting:
         """Grow one tree."""
         records: list[RoundRecord] = []
 
-        def derivatives(scores: Vector) -> tuple[Vector, Vector]:
+        def derivatives(scores: Vector) -> Derivatives:
             gradient, curvature, record = self.gradients.at(scores, round, plan, self.watched)
             records.append(record)
             return gradient, curvature

@@ -69,7 +69,7 @@ class Round:
     gradients: RoundGradients | None = None
 
     @property
-    def values(self) -> dict[str, dict[str, float]]:
+    def values(self) -> Values:
         """The last value of each curve: ``values["valid_0"]["ndcg@10"]``."""
         return {
             name: {measure: curve[self.number] for measure, curve in curves.items()}
@@ -202,7 +202,7 @@ class History:
         }
 
 
-class EvalsResult(dict[str, dict[str, list[float]]], Tabular):
+class EvalsResult(Results, Tabular):
     """Values by set and measure, one a round: ``evals_result_["valid_0"]["ndcg@10"]``.
 
     It prints as the dict that it is; notebooks and `to_markdown` show the first, best and last

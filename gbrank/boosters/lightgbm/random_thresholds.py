@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from gbrank.boosters.booster_params import whole_number
 from gbrank.boosters.interface import Params
 from gbrank.common.values import Mask, Positions, Vector
-from gbrank.data.feature_matrix import Features, as_dense, stacked
+from gbrank.data.feature_matrix import Features, dense_column, stacked
 from gbrank.data.schema import Schema
 
 # Features; bins from elsewhere undo LightGBM's bundles, without which wide data are slow.
@@ -40,7 +40,7 @@ def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Param
     row = np.full(X.shape[1], np.nan, dtype=X.dtype)
     extended = False
     for place in range(X.shape[1]):
-        column = as_dense(columns[:, [place]])[:, 0]
+        column = dense_column(columns, place)
         values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
         if not len(values):
             continue

@@ -20,7 +20,7 @@ from gbrank.common.table import Table, number_names
 from gbrank.common.values import Matrix, Positions, Vector, as_json
 from gbrank.common.version import __version__
 from gbrank.data.documents import Documents, take_rows
-from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.feature_matrix import Features, dense_column
 from gbrank.data.frames import as_frame
 from gbrank.data.lookup import by_rank, count_repeated_names, count_repeated_rows, of_all
 from gbrank.data.schema import Schema
@@ -295,7 +295,7 @@ def _features(judged: ReportData) -> Blocks:
     rows: list[tuple[float, Cells]] = []
     for column, feature in enumerate(judged.schema.feature_names):
         categorical = column in judged.schema.categorical
-        samples = [as_dense(table[:, [column]]).ravel() for table in tables]
+        samples = [dense_column(table, column) for table in tables]
         cells: Cells = [page.name(feature)]
         for values in samples:
             known = values[~np.isnan(values)]
