@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_watch import Watch
-from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.interface import GradientPair
 from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.common.checks import check_integer
 from gbrank.common.errors import warn_user
@@ -116,7 +116,7 @@ class GradientHook(StagedObjective):
 
     def of_data(
         self, owner: object, parts: Parts, scores: ArrayLike, round: int | None
-    ) -> Derivatives:
+    ) -> GradientPair:
         """Compute gradient and curvature in a round, for a data set of the booster's."""
         if round == 0:  # an earlier training may have ended the start early
             self.current_plan = self.plan

@@ -17,8 +17,8 @@ from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Schema
 
 Params: TypeAlias = dict[str, Any]  # of a booster, by name
-Derivatives: TypeAlias = tuple[Vector, Vector]  # gradient and curvature
-GradientFunction: TypeAlias = Callable[[Vector], Derivatives]  # of scores
+GradientPair: TypeAlias = tuple[Vector, Vector]  # gradient and curvature
+GradientFunction: TypeAlias = Callable[[Vector], GradientPair]  # of scores
 # The new values of all leaves, of the leaf of each row, a line for each tree, and the old values.
 Refit: TypeAlias = Callable[[Positions, list[Vector]], list[Vector]]
 State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training
@@ -144,7 +144,7 @@ class Model(Protocol):
         """Convert the trees to the form that exports write; their sum is the score."""
 
 
-def single_precision(derivatives: Derivatives) -> tuple[Single, Single]:
+def single_precision(derivatives: GradientPair) -> tuple[Single, Single]:
     """Round derivatives as boosters do, so that doubles are freed before a tree grows."""
     gradient, curvature = derivatives
     return gradient.astype(np.float32), curvature.astype(np.float32)

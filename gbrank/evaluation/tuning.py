@@ -24,8 +24,12 @@ from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
 
 CHOICES = {"objective": ("ranknet", "listmle", "lambda:ndcg"), "extra_trees": (True, False)}
-RANGES: Any = {"num_leaves": (8, 127), "min_child_samples": (5, 100)}
-RANGES |= {"rate": (0.25, 4.0), "colsample": (0.2, 1.0)}
+RANGES: Any = {
+    "num_leaves": (8, 127),
+    "min_child_samples": (5, 100),
+    "rate": (0.25, 4.0),
+    "colsample": (0.2, 1.0),
+}
 VARIANTS: Any = (  # tried after the ranker itself, as they often help
     {"objective": "ranknet", "num_leaves": 15}, {"rate": 0.5},
     {"objective": "listmle", "extra_trees": False},

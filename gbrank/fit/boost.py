@@ -32,7 +32,7 @@ from gbrank.fit.checkpoints import Checkpoint, fit_hashes
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.interrupted import as_part, is_part, kept
-from gbrank.fit.loop import judges_of, run_rounds, warn_of_copies, warn_of_equal_rows
+from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
 from gbrank.fit.multiplier import check_held_out, own_multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
@@ -67,8 +67,7 @@ def boost(
         demand = "is required with init_score: trees alone would score the validation documents"
         raise ArgumentError("eval_init_score", demand)
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
-    warn_of_equal_rows(documents[0])
-    warn_of_copies(documents[0], schema.feature_names)
+    warn_of_data(documents[0], schema.feature_names)
     checkpoint = _checkpoint(ranker, schema, documents, folder, every)
     if len(documents) == 1 and ranker.validation_fraction is not None:
         documents = [*documents[0].split(ranker.validation_fraction, settings.seed)]

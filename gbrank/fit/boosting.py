@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import Derivatives, RoundRecord
+from gbrank.boosters.interface import GradientPair, RoundRecord
 from gbrank.boosters.plan import Plan
 from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.common.values import Vector
@@ -68,7 +68,7 @@ class Boosting:
         """Grow one tree."""
         records: list[RoundRecord] = []
 
-        def derivatives(scores: Vector) -> Derivatives:
+        def derivatives(scores: Vector) -> GradientPair:
             gradient, curvature, record = self.gradients.at(scores, round, plan, self.watched)
             records.append(record)
             return gradient, curvature

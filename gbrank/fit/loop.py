@@ -168,11 +168,18 @@ def documents_key(documents: Documents) -> str:
     return f"{sum(all_gather(int(total))) % 2**64:x}"
 
 
-def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
+def warn_of_data(documents: Documents, names: Sequence[str]) -> None:
+    """Warn of duplicate rows, and of copies of other columns among the features."""
+    if not is_part() and n_workers() == 1:
+        _warn_of_equal_rows(documents)
+        _warn_of_copies(documents, names)
+
+
+def _warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
     """Warn about features that equal query ids, labels or positions up to a monotone map."""
     queries = documents.queries
     position = documents.position
-    if is_part() or n_workers() > 1 or len(documents.y) < FEWEST_ROWS:
+    if len(documents.y) < FEWEST_ROWS:
         return
     targets: dict[str, Any] = {"y": documents.y}
     if queries.n_queries >= FEWEST_QUERIES:
@@ -189,10 +196,8 @@ def warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
             )
 
 
-def warn_of_equal_rows(documents: Documents) -> None:
+def _warn_of_equal_rows(documents: Documents) -> None:
     """Warn if many rows are duplicates within their query, by a sample of the queries."""
-    if is_part() or n_workers() > 1:
-        return
     queries = documents.queries
     fraction = min(1.0, NUMBERS / max(1, np.prod(documents.X.shape)))
     places = queries.subset(sampled(query_keys(queries.ids), fraction, 0, 0))[1]

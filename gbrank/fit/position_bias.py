@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import Derivatives, GradientFunction, State
+from gbrank.boosters.interface import GradientFunction, GradientPair, State
 from gbrank.clicks import PositionReport, find_slots, position_report
 from gbrank.common.collective import all_gather
 from gbrank.common.errors import warn_user
@@ -71,7 +71,7 @@ class DebiasedTrainer:
         """Grow one tree, and improve the biases, on the derivatives at the biased scores."""
         bias = self._biases[-1]
 
-        def biased(scores: Vector) -> Derivatives:
+        def biased(scores: Vector) -> GradientPair:
             gradient, curvature = derivatives(scores + bias[self._index])
             slope, weight = (
                 order_free_sums(values, self._index, len(bias)) for values in (gradient, curvature)

@@ -28,7 +28,7 @@ from gbrank.fit.chain import is_empty
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose, draw_seed
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.fit.loop import judges_of, run_rounds, warn_of_copies, warn_of_equal_rows
+from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
 from gbrank.fit.rounds import Callback, EvalsResult, History, Stopping, check_callbacks
 from gbrank.linear import solvers
 from gbrank.linear.features import learn_numbers, weighted_sum, with_numbers, z_scores
@@ -271,8 +271,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         schema = learn_numbers(train.X)
         rows = with_numbers(schema, train, by_query=self.by_query)
         judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
-        warn_of_equal_rows(rows)
-        warn_of_copies(rows, schema.feature_names)
+        warn_of_data(rows, schema.feature_names)
         if self.early_stopping_rounds is not None and not valid:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         # "sgd" with validation data keeps the best step anyway.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
-from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.interface import GradientPair
 from gbrank.boosters.lightgbm.library import lgb
 from gbrank.common.errors import ArgumentError
 
@@ -63,7 +63,7 @@ class lightgbm_fobj(GradientHook):
 
     def __call__(
         self, first: ArrayLike, second: Second, weight: MaybeArray = None, group: MaybeArray = None
-    ) -> Derivatives:
+    ) -> GradientPair:
         """Compute gradient and curvature in the round of the booster that is calling.
 
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
@@ -111,7 +111,7 @@ class lightgbm_fobj(GradientHook):
         second: Second,
         weight: MaybeArray = None,
         group: MaybeArray = None,
-    ) -> Derivatives:
+    ) -> GradientPair:
         """Compute gradient and curvature in a round, for training loops of your own.
 
         Parameters

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
-from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.interface import GradientPair
 from gbrank.boosters.xgboost.library import xgb
 from gbrank.common.errors import ArgumentError
 
@@ -39,7 +39,7 @@ class xgboost_obj(GradientHook):
     3
     """
 
-    def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> Derivatives:
+    def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> GradientPair:
         """Compute gradient and curvature in the round of the booster that is calling.
 
         The data have labels and qid or group. XGBoost allows one weight per query.
@@ -74,7 +74,7 @@ class xgboost_obj(GradientHook):
         """
         return _EarlyStopping(self, rounds, verbose, **options)
 
-    def at_round(self, round: int | None, scores: ArrayLike, data: xgb.DMatrix) -> Derivatives:
+    def at_round(self, round: int | None, scores: ArrayLike, data: xgb.DMatrix) -> GradientPair:
         """Compute gradient and curvature in a round, for training loops of your own.
 
         Parameters
