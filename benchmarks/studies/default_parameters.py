@@ -37,7 +37,8 @@ rounds) and YDF.
 - **Selection.** gbrank's defaults were chosen on validation queries ([how](../defaults.md)). The
   test queries of the first four data sets were evaluated eight times, for different defaults of
   learning rate, rounds, leaves, pairs of long lists, and trees for small data.
-- **Seeds.** Each fold has one seed. Over {count} others, `GBRanker()` has {seeds}.
+- **Seeds.** Each fold has one seed. With {count} others, NDCG@10 of `GBRanker()` is
+  {seeds}.
 - **Statistics.** The mean weights all data sets equally. Differences are relative to `GBRanker()`,
   with 95% bootstrap intervals over queries, not corrected for the number of rankers. The p-value is
   that of the paired randomization test.

@@ -25,7 +25,7 @@ from gbrank.plots.style import BLUE, ORANGE
 ROUNDS = (50, 100, 150, 200, 300, 500, 1000)
 PEER = "LGBMRanker()"
 TEXT = """\
-# More rounds buy 0.004 NDCG@10 for three times the seconds
+# More rounds buy 0.003 NDCG@10 for three times the seconds
 
 `GBRanker(n_estimators=...)`, all else by default, and `LGBMRanker()`: NDCG@10 on
 the validation queries of five folds (artificial data: one fold), and CPU seconds of a fit on one
