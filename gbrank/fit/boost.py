@@ -33,7 +33,7 @@ from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.interrupted import as_part, is_part, kept
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
-from gbrank.fit.multiplier import check_held_out, own_multipliers
+from gbrank.fit.multiplier import check_held_out
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
 from gbrank.objectives.objective_registry import get_objective
@@ -106,8 +106,7 @@ def grow(
     callbacks: Sequence[Callback] = (),
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
-    objective, multipliers = own_multipliers(get_objective(ranker.objective))
-    gradients = Gradients(ranker, objective, train, settings.seed)
+    gradients = Gradients(ranker, train, settings.seed)
     start, (train, *valid) = _started(ranker, schema, settings.seed, [train, *valid])
     chosen = chosen_trees(ranker, train.queries, start)
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
@@ -118,12 +117,12 @@ def grow(
     stopping = stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate)
     training = "train" in history.results if history.done else ranker._shows
     judges = judges_of(ranker, train, valid, schema, stopping, training=training)
-    check_held_out(multipliers, judges.deciding)
+    check_held_out(gradients.multipliers, judges.deciding)
     positions = report_of_positions(train, ranker.position_regularization)
     trainer = _trainer_of(ranker, settings, schema, [train, *valid], positions, state)
     with closing(trainer):
         keep = bool if checkpoint is None else partial(checkpoint.write, history, trainer)
-        called: list[Callback] = [*multipliers, *callbacks]
+        called: list[Callback] = [*gradients.multipliers, *callbacks]
         boosting = Boosting(trainer, gradients, watched=bool(called))
         shows = ranker._shows
         run_rounds(boosting, judges, history, callbacks=called, keep=keep, progress=shows)
@@ -300,11 +299,13 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     settings = tree_settings(continued)
     train = with_features(continued, fitted.schema, table, 0)
     continued.init = ranker  # whose schedule begins anew, unless these are the data of its fit
-    objective, multipliers = own_multipliers(get_objective(continued.objective))
-    gradients = Gradients(continued, objective, train, settings.seed)
+    gradients = Gradients(continued, train, settings.seed)
     booster = BOOSTERS[fitted.booster]
     params = booster.params(settings, fitted.schema)
-    obstacles = [*options_in_use(booster.options.of_leaves, params), *map(repr, multipliers)]
+    obstacles = [
+        *options_in_use(booster.options.of_leaves, params),
+        *map(repr, gradients.multipliers),
+    ]
     if obstacles or table.position is not None:
         raise ValueError(
             f"refit does not support {', '.join(obstacles) or 'positions'}: leaves could not "

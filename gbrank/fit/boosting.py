@@ -11,15 +11,15 @@ from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.loop import documents_key
-from gbrank.objectives.objective import Objective
+from gbrank.fit.multiplier import own_multipliers
+from gbrank.objectives.objective_registry import get_objective
 
 
 class Gradients:
     """The gradients of a fit by round, of the documents that the round draws."""
 
-    def __init__(
-        self, ranker: BoostedRanker, objective: Objective, train: Documents, seed: int
-    ) -> None:
+    def __init__(self, ranker: BoostedRanker, train: Documents, seed: int) -> None:
+        objective, self.multipliers = own_multipliers(get_objective(ranker.objective))
         before = None
         start = ranker.init is None and train.init_score is None
         self.data_key = documents_key(train)
