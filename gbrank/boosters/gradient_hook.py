@@ -137,8 +137,10 @@ class GradientHook(StagedObjective):
 
     def _bind(self, parts: Parts, queries: Queries) -> list[BoundObjective]:
         labels, _, by_document, by_query = parts
-        weights = {"sample_weight": by_document, "query_weight": by_query}
-        return self.bind(Documents.checked(None, labels, queries, **weights))
+        documents = Documents.checked(
+            None, labels, queries, sample_weight=by_document, query_weight=by_query
+        )
+        return self.bind(documents)
 
     def warn_of_stopping(self, round: int, patience: int) -> None:
         """Warn once that a booster's own early stopping may end training in the start."""

@@ -271,7 +271,7 @@ class Comparison:
         -------
         str
         """
-        texts = (as_text(block, self.target_difference) for block in self.blocks(part))
+        texts = map(self._as_text, self.blocks(part))
         return "\n\n".join([*texts, *self._notes()])
 
     def to_markdown(self, part: str = "test") -> str:
@@ -286,7 +286,7 @@ class Comparison:
         -------
         str
         """
-        tables = (as_table(block, self.target_difference) for block in self.blocks(part))
+        tables = map(self._as_table, self.blocks(part))
         texts = (f"**{table.caption}**\n\n{table.to_markdown()}" for table in tables)
         return "\n\n".join([*texts, *self._notes()])
 
@@ -329,28 +329,50 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Format the tables as notebooks show them."""
-        tables = (as_table(block, self.target_difference).to_html() for block in self.blocks())
+        tables = (self._as_table(block).to_html() for block in self.blocks())
         return "".join([*tables, *(f"<p>{note}</p>" for note in self._notes())])
 
     def _notes(self) -> list[str]:
         return [NOTE] if len(self.rankers) > 1 else []
 
+    def _as_text(self, rows: Sequence[Row]) -> str:
+        """Format the rows of one measure in columns: means, and below them differences."""
+        title, *power = self._sentences(rows)
+        parts = [title, table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
+        if power:
+            compared = [row for row in rows if row.is_compared]
+            head = f"minus {self.baseline}"
+            parts += [table_of(compared, DIFFERENCES, head).to_text(), *power]
+        return "\n".join(parts)
 
-def as_text(rows: Sequence[Row], target_difference: float) -> str:
-    """Format the rows of one measure in columns: means, and below them differences."""
-    title, *power = _sentences(rows, target_difference)
-    parts = [title, table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
-    if power:
-        compared = [row for row in rows if row.is_compared]
-        baseline = next(row.ranker for row in rows if not row.is_compared)
-        parts += [table_of(compared, DIFFERENCES, f"minus {baseline}").to_text(), *power]
-    return "\n".join(parts)
+    def _as_table(self, rows: Sequence[Row]) -> Table:
+        """Format the rows of one measure as one table."""
+        caption = ". ".join(self._sentences(rows))
+        return table_of(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", caption)
 
-
-def as_table(rows: Sequence[Row], target_difference: float) -> Table:
-    """Format the rows of one measure as one table."""
-    caption = ". ".join(_sentences(rows, target_difference))
-    return table_of(rows, (*MEANS, *DIFFERENCES, *COSTS), "ranker", caption)
+    def _sentences(self, rows: Sequence[Row]) -> list[str]:
+        """Make the title, and the sentence on the minimum detectable difference, if any."""
+        first = rows[0]
+        counts = f"{first.n_queries} queries, {first.n_skipped} skipped"
+        if not math.isnan(first.judge_equivalent_queries):
+            counts = (
+                f"{first.n_queries} queries judged by people, {first.n_skipped} more by a judge"
+            )
+        title = f"{first.data}, {first.metric}: {counts}"
+        if not (compared := [row for row in rows if row.is_compared]):
+            return [title]
+        widest = max(compared, key=lambda row: row.minimum_detectable)
+        text = statistics.power_sentence(
+            widest.n_queries,
+            widest.minimum_detectable,
+            widest.required_queries,
+            self.target_difference,
+        )
+        if not math.isnan(widest.judge_equivalent_queries):
+            worth = min(row.judge_equivalent_queries for row in compared)
+            more = f"{worth:.1f} more queries of people"
+            text += f"\nFor the differences, the judge is equivalent to {more}."
+        return [title, text]
 
 
 def table_of(rows: Sequence[Row], columns: Columns, head: str, caption: str = "") -> Table:
@@ -368,24 +390,3 @@ def _cell(row: Row, column: tuple[str, str]) -> str:
         return "baseline" if column is DIFFERENCES[0] else ""
     text = column[1].format_map(vars(row))
     return "" if "nan" in text else text
-
-
-def _sentences(rows: Sequence[Row], target_difference: float) -> list[str]:
-    """Make the title, and the sentence on the minimum detectable difference, if any."""
-    first = rows[0]
-    counts = f"{first.n_queries} queries, {first.n_skipped} skipped"
-    if not math.isnan(first.judge_equivalent_queries):
-        counts = f"{first.n_queries} queries judged by people, {first.n_skipped} more by a judge"
-    title = f"{first.data}, {first.metric}: {counts}"
-    if not (compared := [row for row in rows if row.is_compared]):
-        return [title]
-    widest = max(compared, key=lambda row: row.minimum_detectable)
-    text = statistics.power_sentence(
-        widest.n_queries, widest.minimum_detectable, widest.required_queries, target_difference
-    )
-    if not math.isnan(widest.judge_equivalent_queries):
-        worth = min(row.judge_equivalent_queries for row in compared)
-        text += (
-            f"\nFor the differences, the judge is equivalent to {worth:.1f} more queries of people."
-        )
-    return [title, text]

@@ -143,8 +143,14 @@ def tune(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final fit itself warns
-            options = {"catch": Exception, "callbacks": list(callbacks)}
-            study.optimize(search, n_trials, 60 * minutes, show_progress_bar=progress, **options)
+            study.optimize(
+                search,
+                n_trials,
+                60 * minutes,
+                catch=Exception,
+                callbacks=list(callbacks),
+                show_progress_bar=progress,
+            )
     except KeyboardInterrupt:
         if not any(trial.state.name == "COMPLETE" for trial in study.trials):
             raise

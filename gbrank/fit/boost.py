@@ -111,8 +111,8 @@ def grow(
     chosen = chosen_trees(ranker, train.queries, start)
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
     settings = replace(settings, n_jobs=threads, **chosen)
-    history, state = (None, None) if checkpoint is None else checkpoint.read()
-    history = history or History(gradients.staged.plan)
+    earlier = None if checkpoint is None else checkpoint.read()
+    history, state = earlier or (History(gradients.staged.plan), None)
     rate = settings.learning_rate
     stopping = stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate)
     training = "train" in history.results if history.done else ranker._shows

@@ -48,13 +48,12 @@ class Checkpoint:
         self._file = Path(folder) / FILE
         self._hashes = hashes
 
-    def read(self) -> tuple[History | None, State | None]:
-        """Return the rounds of an earlier call of this fit, and the booster's state, if any."""
-        history, state = self._read() if self._file.exists() else (None, None)
-        done = 0 if history is None else history.done
-        if len(set(all_gather(done))) > 1:  # workers were lost while writing
-            return None, None
-        return history, state
+    def read(self) -> tuple[History, State] | None:
+        """Return the rounds of an earlier call of this fit and the booster's state, if any."""
+        saved = self._read() if self._file.exists() else None
+        done = 0 if saved is None else saved[0].done
+        # Workers may have been lost while writing.
+        return saved if len(set(all_gather(done))) == 1 else None
 
     def write(self, history: History, trainer: Trainer, now: bool) -> None:
         """Write the fit after a round, if a checkpoint is due or requested."""
@@ -73,14 +72,14 @@ class Checkpoint:
         rest = b"\n".join([json.dumps(description).encode(), b"".join(state.values())])
         replace_file(self._file, b"\n".join([_digest(rest), rest]))
 
-    def _read(self) -> tuple[History | None, State | None]:
+    def _read(self) -> tuple[History, State] | None:
         digest, _, rest = self._file.read_bytes().partition(b"\n")
         if digest != _digest(rest):
             raise ArgumentError("checkpoint", f"is damaged: delete {self._file} to begin anew")
         head, _, body = rest.partition(b"\n")
         description = json.loads(head)
         if description["rounds"] == 0:
-            return None, None
+            return None
         if changed := {name for name, _ in self._hashes.items() ^ description["hashes"].items()}:
             raise ArgumentError(
                 "checkpoint",

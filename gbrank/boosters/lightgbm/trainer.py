@@ -157,9 +157,9 @@ class LightGBMTrainer:
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
             self._n_trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
-            scores = [np.frombuffer(state[f"scores_{i}"]) for i in range(len(rows))]
             rows = [
-                replace(part, init_score=start) for part, start in zip(rows, scores, strict=True)
+                replace(part, init_score=np.frombuffer(state[f"scores_{i}"]))
+                for i, part in enumerate(rows)
             ]
         with translated(REFUSED):
             params, data = _training_data(rows[0], params, schema)
@@ -167,8 +167,8 @@ class LightGBMTrainer:
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
         for i, part in enumerate(rows[1:]):
-            scored = {"reference": data, "init_score": part.init_score}
-            self._booster.add_valid(_dataset(part.X, params, schema, **scored), f"valid_{i}")
+            valid = _dataset(part.X, params, schema, reference=data, init_score=part.init_score)
+            self._booster.add_valid(valid, f"valid_{i}")
         if state is not None:
             merge(self._booster, lgb.Booster(model_str=state["model"].decode()))
 
@@ -249,7 +249,10 @@ def _training_data(train: Documents, params: Params, schema: Schema) -> tuple[Pa
 
 
 def _dataset(X: Features, params: Params, schema: Schema, **options: Any) -> lgb.Dataset:
-    names = safe_names(schema) or "auto"
-    categories = schema.categorical or "auto"
-    options |= {"feature_name": names, "categorical_feature": categories, "params": params}
-    return lgb.Dataset(X, **options).construct()
+    return lgb.Dataset(
+        X,
+        params=params,
+        feature_name=safe_names(schema) or "auto",
+        categorical_feature=schema.categorical or "auto",
+        **options,
+    ).construct()

@@ -27,9 +27,10 @@ def as_matrix(
     margin = _margin(init_score)
     if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
         X = X.astype(np.float32).toarray()
-    options = {"nthread": n_jobs, "enable_categorical": True}
     with translated(NOT_HELD, BoosterError):
-        return xgb.DMatrix(X, base_margin=margin, **options, **columns)
+        return xgb.DMatrix(
+            X, base_margin=margin, nthread=n_jobs, enable_categorical=True, **columns
+        )
 
 
 def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
@@ -38,10 +39,10 @@ def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> 
     columns = {"feature_names": safe_names(schema), "feature_types": types}
     user = settings.params
     n_jobs = settings.n_jobs
-    margin = _margin(rows.init_score)
     if user.get("tree_method", "hist") != "hist":
-        return as_matrix(rows.X, n_jobs, margin, **columns)
+        return as_matrix(rows.X, n_jobs, rows.init_score, **columns)
     options = {"nthread": n_jobs, "enable_categorical": True, "max_bin": user.get("max_bin")}
+    margin = _margin(rows.init_score)
     with translated(NOT_HELD, BoosterError):
         bins = xgb.QuantileDMatrix(_Blocks(_sample(rows.X), columns), **options)
         data = xgb.QuantileDMatrix(_Blocks(rows.X, columns), ref=bins, **options)

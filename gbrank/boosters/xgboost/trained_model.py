@@ -87,16 +87,16 @@ class XGBoostModel:
                     single, iteration_range=rounds, predict_type="margin", validate_features=False
                 )
             else:  # a matrix refuses what is beyond single precision
-                options = {"output_margin": True, "iteration_range": rounds}
-                part = self._by_matrices(block, n_jobs, **options)
+                part = self._by_matrices(block, n_jobs, output_margin=True, iteration_range=rounds)
             scores.append(part)
         return np.concatenate(scores, dtype=np.float64)
 
     def _by_matrices(self, X: Features, n_jobs: int, **options: Any) -> Any:
         """Predict some rows of a sparse matrix at a time."""
         blocks = (as_matrix(block, n_jobs) for block in dense_blocks(X))
-        options["validate_features"] = False
-        return np.concatenate([self.native.predict(block, **options) for block in blocks])
+        return np.concatenate(
+            [self.native.predict(block, validate_features=False, **options) for block in blocks]
+        )
 
     def refit(self, X: Features, n_jobs: int, change: Refit) -> "XGBoostModel":
         """Copy the trees with other leaf values, which depend on the leaves of rows."""

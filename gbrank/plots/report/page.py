@@ -96,8 +96,9 @@ def write_page(
     source = HERE.joinpath("template.html").read_text("utf-8")
     template = jinja.Template(source, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made = f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}."
-    content = {"kind": kind, "title": title, "facts": facts, "sections": sections, "made": made}
-    page = template.render(content, cell_text=cell_text)
+    page = template.render(
+        kind=kind, title=title, facts=facts, sections=sections, made=made, cell_text=cell_text
+    )
     with written(path) as file:
         file.write(page.encode(errors="backslashreplace"))  # a lone surrogate has no code
     return Path(path)
