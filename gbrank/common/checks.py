@@ -72,12 +72,12 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
 
 
 def check_entries(
-    wrong: Mask, values: Vector, name: str, demand: str, where: str = "in row"
+    wrong: Mask, values: Vector, name: str, demand: str, where: str = "in row", hint: str = ""
 ) -> None:
     """Raise if some values are wrong, naming the first one and its row."""
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ArgumentError(name, demand, f"{values[row]} {where} {row}")
+        raise ArgumentError(name, demand, f"{values[row]} {where} {row}", hint)
 
 
 def check_finite(values: ArrayLike, name: str, length: int | None = None) -> Vector:

@@ -9,8 +9,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gbrank.common.checks import check_unmasked
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import check_entries, check_unmasked
+from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.values import Array, Mask, Positions, one_column
 
 INTEGER = re.compile(r"(-?[0-9]{1,40})(\.0)?")  # also as pandas writes a column with missing values
@@ -32,15 +32,14 @@ def as_ids(qid: Any, name: str = "qid") -> Array:
 
 def check_whole(values: Array, name: str) -> None:
     """Raise if a float is no integer, or too large to stand for one integer only."""
+    values = values.ravel()
     wrong = ~((values == np.floor(values)) & (np.abs(values) < EXACT) | np.isnan(values))
-    if wrong.any():
-        row = int(np.argmax(wrong.ravel()))
-        demand = "must hold integers or text (or whole floats below 2**53)"
-        hint = (
-            " Large integers that became floats, as in a join with missing rows, may have merged: "
-            "join on text, or on pandas' Int64."
-        )
-        raise ArgumentError(name, demand, f"{values.ravel()[row]} in row {row}", hint)
+    demand = "must hold integers or text (or whole floats below 2**53)"
+    hint = (
+        " Large integers that became floats, as in a join with missing rows, may have merged: "
+        "join on text, or on pandas' Int64."
+    )
+    check_entries(wrong, values, name, demand, hint=hint)
 
 
 def _from_column(qid: Any) -> Any:

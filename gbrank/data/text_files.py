@@ -86,13 +86,14 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if ids.shape != (length,):
         raise ArgumentError(argument, f"must have shape ({length},)", f"shape {ids.shape}")
-    names = plain(ids.tolist())
     # White space of ASCII alone separates columns: a no-break space is a part of a name.
     allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+", re.ASCII)
     besides = f", {unwanted!r}" if unwanted else ""
-    for row, name in enumerate(names):
+    texts = []
+    for row, name in enumerate(plain(ids.tolist())):
         text = str(name) if isinstance(name, int | str) and not isinstance(name, bool) else ""
         if not allowed.fullmatch(text):
             demand = f"must hold integers, or strings without white space{besides} and NUL"
             raise ArgumentError(argument, demand, f"{name!r} in row {row}")
-    return [str(name) for name in names]
+        texts.append(text)
+    return texts
