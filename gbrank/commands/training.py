@@ -86,7 +86,8 @@ def train(
     data, mask = _read(reader, file, None if start is None else start._schema, columns)
     for name, path in columns.items():
         if getattr(data, name) is None:
-            data = replace(data, **{name: _numbers_in_file(path, name, mask)})
+            numbers: dict[str, Any] = {name: _numbers_in_file(path, name, mask)}
+            data = replace(data, **numbers)
     sets = list[Documents]()
     if eval_set is not None:
         schema = Schema.learn(data.X, reader.categorical_feature)
