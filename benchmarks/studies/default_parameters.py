@@ -40,8 +40,9 @@ rounds) and YDF.
 - **Seeds.** Each fold has one seed. With {count} others, NDCG@10 of `GBRanker()` is
   {seeds}.
 - **Statistics.** The mean weights all data sets equally. Differences are relative to `GBRanker()`,
-  with 95% bootstrap intervals over queries, not corrected for the number of rankers. The p-value is
-  that of the paired randomization test.
+  with 95% bootstrap intervals over queries, not corrected for the number of rankers; p is that of
+  the paired randomization test. [The JSON file](../../benchmarks/results/default_parameters.json)
+  has those of each data set.
 - **Time.** CPU seconds are for one fit, averaged over folds, on a processor shared with other
   programs.
 
@@ -116,7 +117,9 @@ COLORS = (*PALETTE, "tab:brown", "tab:gray", "tab:olive")
 LOOKS = dict(zip(RANKERS, [(BLUE, "s"), *((color, "o") for color in COLORS)], strict=True))
 
 
-def tested(study: Study, data: Iterable[Dataset], part: str, rankers: Any) -> list[dict[str, Any]]:
+def outcomes(
+    study: Study, data: Iterable[Dataset], part: str, rankers: Any
+) -> list[dict[str, Any]]:
     """Return a row for each data set, and all together, and each ranker, on a part of the folds."""
     found = study.rows((case for one in data for case in folds(one, part)), rankers)
     return [*by_data(found), *compared(found)]
@@ -144,13 +147,13 @@ def page(
     """Return the page."""
     labels = list(dict.fromkeys(row["data"] for row in rows))
     cell = {(row["data"], row["ranker"]): row for row in rows}
-    values, differences = [], []
+    lines = []
     for ranker in RANKERS:
         own = [cell[label, ranker] for label in labels]
         cells = (f"{row['ndcg@10']:.4f} ({row['cpu_seconds']:.1f} s)" for row in own)
-        values.append([f"`{ranker}`", *cells])
-        if ranker != DEFAULT:
-            differences.append([f"`{ranker}`", *map(difference, own), f"{own[-1]['p']:.4f}"])
+        mean = own[-1]
+        tested = ["", ""] if mean["p"] is None else [difference(mean), f"{mean['p']:.4f}"]
+        lines.append([f"`{ranker}`", *cells, *tested])
     ranges = []
     for name in dict.fromkeys(row["data"] for row in by_seed):
         found = [row["ndcg@10"] for row in by_seed if row["data"] == name]
@@ -159,8 +162,7 @@ def page(
     blocks = [
         text.strip(),
         f"```bash\n{command}\n```",
-        markdown_table(["NDCG@10 (CPU seconds)", *labels], values),
-        markdown_table(["difference (95% interval)", *labels, "p of the mean"], differences),
+        markdown_table(["NDCG@10 (CPU seconds)", *labels, "difference of the mean", "p"], lines),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -193,6 +195,6 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> None:
 if __name__ == "__main__":
     study = Study("default_parameters", __doc__, "--data")
     data = list(map(read_letor_folds, study.folders))
-    rows, by_seed = tested(study, data, "test", RANKERS), over_seeds(study, data)
+    rows, by_seed = outcomes(study, data, "test", RANKERS), over_seeds(study, data)
     study.publish([*rows, *by_seed], page(rows, by_seed, study.command), SITE)
     draw(rows)

@@ -14,7 +14,7 @@ from benchmarks.studies.default_parameters import (
     RANKERS,
     by_seconds,
     gbrank_scores,
-    tested,
+    outcomes,
 )
 from benchmarks.studies.fits import Study
 from benchmarks.writing import RESULTS, markdown_table
@@ -90,6 +90,6 @@ def draw(rows: list[dict[str, Any]]) -> None:
 if __name__ == "__main__":
     study = Study("price", __doc__, "--data")
     datasets = [*map(read_letor_folds, study.folders), cubic_queries(2000)]
-    rows = tested(study, datasets, "valid", COMPARED)
+    rows = outcomes(study, datasets, "valid", COMPARED)
     study.publish(rows, page(rows, study.command))
     draw(rows)
