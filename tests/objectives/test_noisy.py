@@ -160,3 +160,12 @@ def test_draws() -> None:
         )
     )  # fmt: skip
     assert all((other != first).any() for other in others)
+
+
+@pytest.mark.parametrize("truncation", [None, 1])
+def test_a_gain_that_falls(truncation: int | None) -> None:
+    """The larger label is better, also where it is worth less: |ΔNDCG| is 2 (1 − D(2)) / Z."""
+    objective = NoisyLambdaRank(NDCG(gain=(0, 3, 1)), truncation=truncation)
+    gradient, curvature = objective.bind([2, 1], Queries.from_sizes([2])).gradients([0.0, 0.0])
+    assert_allclose(gradient, [-0.1016462, 0.1016462], rtol=1e-6)
+    assert_allclose(curvature, [0.0508231, 0.0508231], rtol=1e-6)
