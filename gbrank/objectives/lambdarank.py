@@ -397,7 +397,7 @@ class LambdaRank(MeasureObjective):
     @classmethod
     def takes(cls, measure: Measure) -> bool:
         """Return whether swap deltas are known, or labels alone can be exchanged."""
-        return measure.swaps is not None or not getattr(measure, "columns", ())
+        return super().takes(measure) or not getattr(measure, "columns", ())
 
     def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Any:
         """Return the runner of the kernel, or of exchanges if there are no swap deltas."""
