@@ -112,16 +112,18 @@ def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparison
     differences = powered(people - people[reference], judge - judge[reference])
     difference, error, freedom, worth_of_difference = differences
     ends = t_interval(difference, error, freedom)
-    tests = Comparisons(
-        Means(mean, low, high, difference, *ends), *np.full((5, len(people)), np.nan)
+    p = p_of_t(difference, error, freedom)
+    for of_tests in (p, error, freedom):
+        of_tests[reference] = np.nan
+    worth_of_difference[reference] = worth[reference]
+    return Comparisons(
+        means=Means(mean, low, high, difference, *ends),
+        p_randomization=np.full(len(people), np.nan),
+        p_t=p,
+        error=error,
+        freedom=freedom,
+        worth=worth_of_difference,
     )
-    others = np.delete(np.arange(len(people)), reference)
-    tests.p_t[others] = p_of_t(difference, error, freedom)[others]
-    tests.error[others] = error[others]
-    tests.freedom[others] = freedom[others]
-    tests.worth[:] = worth_of_difference
-    tests.worth[reference] = worth[reference]
-    return tests
 
 
 def interval(values: Matrix) -> tuple[Vector, Vector]:

@@ -163,9 +163,15 @@ def _write_at(
     axes: Axes, point: tuple[float, float], text: str, colour: str, offset: Any, **options: Any
 ) -> None:
     """Write a text at an offset from a point."""
-    background = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    options |= {"textcoords": "offset points", "color": colour, "bbox": background}
-    axes.annotate(text.replace("-", "\N{MINUS SIGN}"), point, offset, **options)
+    axes.annotate(
+        text.replace("-", "\N{MINUS SIGN}"),
+        point,
+        offset,
+        textcoords="offset points",
+        color=colour,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        **options,
+    )
 
 
 def quality_by_seconds(*comparisons: Comparison, part: str = "test") -> Figure:

@@ -58,17 +58,15 @@ def learning_curves(ranker: GBRanker, *, metric: str | None = None, ax: Axes | N
     metric = metrics[0] if metric is None else check_choice(metric, "metric", metrics)
     ax = style.axes_for(ax)
     lines = []
-    sets = [(name, values[metric]) for name, values in results.items() if metric in values]
-    for number, (name, curve) in enumerate(sets):
-        rounds = np.arange(1, len(curve) + 1)
-        lines += ax.plot(rounds, curve, color=style.colour_of(number), label=name)
+    rounds = np.arange(1, len(ranker.sigmas_) + 1)
+    for number, (name, curves) in enumerate(results.items()):
+        lines += ax.plot(rounds, curves[metric], color=style.colour_of(number), label=name)
     if ranker.early_stopping_rounds is not None:
         best = ranker.best_iteration_
         lines += [ax.axvline(best, color=style.GREY, linewidth=1, label=f"best round: {best}")]
     style.tidy(ax, xlabel="round", ylabel=metric)
     if len(np.unique(ranker.sigmas_)) > 1:
         second = ax.twinx()
-        rounds = np.arange(1, len(ranker.sigmas_) + 1)
         lines += second.plot(rounds, ranker.sigmas_, color=style.GREY, linestyle=":", label="sigma")
         second.set(ylabel="sigma", yscale="log")
         style.name_decades(second.yaxis)

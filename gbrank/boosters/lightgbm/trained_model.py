@@ -113,17 +113,17 @@ class LightGBMModel:
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score."""
         text = self.native.model_to_string()
-        texts = _texts_of_trees(text)
         n_outputs = self.native.num_model_per_iteration()
         if n_outputs > 1:
             raise ValueError(f"the model must have one output, got {n_outputs}.")
         if "\naverage_output\n" in text:
             raise ValueError("the model must be a sum of trees, got a mean (boosting='rf').")
         # The JSON has no infinite thresholds.
-        splits = [partial(_split, _numbers(text, "threshold")) for text in texts]
+        thresholds = (_numbers(tree, "threshold") for tree in _texts_of_trees(text))
+        trees = self.native.dump_model()["tree_info"]
         return [
-            read_tree(tree["tree_structure"], "leaf_value", split)
-            for tree, split in zip(self.native.dump_model()["tree_info"], splits, strict=True)
+            read_tree(tree["tree_structure"], "leaf_value", partial(_split, of_tree))
+            for tree, of_tree in zip(trees, thresholds, strict=True)
         ]
 
 
