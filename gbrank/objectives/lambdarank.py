@@ -283,7 +283,7 @@ def exchanged_pairs(
     exchanged = np.tile(labels, (n + 1, 1))  # the last as they are
     exchanged[range(n), better], exchanged[range(n), worse] = labels[worse], labels[better]
     measured = np.tile(scores, n + 1)
-    values = measure.per_query(exchanged.ravel(), measured, group=[m] * (n + 1))
+    values = measure.per_query(exchanged.ravel(), measured, group=np.full(n + 1, m))
     weights = np.nan_to_num(np.abs(values[:-1] - values[-1]))
     gaps = (scores[better] - scores[worse]) / sigma
     slopes = weights * expit(-gaps)
