@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
@@ -131,7 +132,10 @@ class Registry(dict[str, Any], Generic[R]):
             meant = self._meant(text) or self._meant(lower)
             name = parse(lower).name
             if meant is None and (near := nearest(name, known)) is not None:
-                meant = repr(near + lower[len(name) :])
+                meant = repr(near)
+                with suppress(ValueError):  # it may take other options
+                    self.find(longer := near + lower[len(name) :])
+                    meant = repr(longer)
             names = [name for entry in self.facts() for name in (entry.usage, *entry.aliases)]
             raise unknown_name(self.kind, call.name, names, meant)
         item = known[call.name]

@@ -17,7 +17,9 @@ NUMBERS = {"score": ("score",), "label": ("label", "relevance", "rel", "score")}
 
 
 def is_in_memory(source: object) -> bool:
-    """Recognise {query: {document: number}}, frames with both columns, and lists of records."""
+    """Recognise {query: {document: number}}, ranx, frames with both columns, and records."""
+    if _is_of_ranx(source):
+        return True
     if isinstance(source, Mapping):
         return bool(source) and all(isinstance(item, Mapping) for item in source.values())
     if isinstance(source, list | tuple):
@@ -29,6 +31,8 @@ def is_in_memory(source: object) -> bool:
 
 def entries_of(source: Any, column: str) -> Iterable[tuple[str, str, float]]:
     """List the query, the document and the score or label of each entry."""
+    if _is_of_ranx(source):
+        source = source.to_dict()
     if isinstance(source, Mapping):
         entries = [
             (query, document, number)
@@ -49,6 +53,10 @@ def entries_of(source: Any, column: str) -> Iterable[tuple[str, str, float]]:
         (_text(query, "query"), _text(document, "document"), float(number))
         for query, document, number in entries
     ]
+
+
+def _is_of_ranx(source: object) -> bool:
+    return type(source).__module__.startswith("ranx.")
 
 
 def _known(frame: Any, names: Iterable[str]) -> list[str]:

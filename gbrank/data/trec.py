@@ -476,7 +476,10 @@ def _parse(path: StrPath, data: bytes, form: Form) -> Lines:
         if not fields or (column == "label" and fields[0].startswith("#")):
             continue
         if len(fields) != len(columns):
-            raise ValueError(f"{where} the columns {form.columns}, got {len(fields)} columns")
+            owner = {4: ", as qrels have", 6: ", as runs have"}.get(len(fields), "")
+            raise ValueError(
+                f"{where} the columns {form.columns}, got {len(fields)} columns{owner}"
+            )
         named = dict(zip(columns, fields, strict=True))
         query = sys.intern(named["query"])
         document = named["document"]

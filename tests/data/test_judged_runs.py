@@ -76,6 +76,19 @@ def test_values_are_those_of_trec_eval(seed: int, tmp_path: Path) -> None:
         assert row.mean == pytest.approx(np.mean([theirs[q][name] for q in qrels]), abs=1e-14)
 
 
+class RunOfRanx:
+    """Stands for Run and Qrels of ranx, which are no mappings."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+
+    def to_dict(self) -> Numbers:
+        return self._numbers
+
+
+RunOfRanx.__module__ = "ranx.data_structures.run"
+
+
 def forms_of(numbers: Numbers, kind: str) -> dict[str, Any]:
     """Return numbers of documents in all forms that they have in memory; kind is score or label."""
     rows = [(query, name, number) for query, own in numbers.items() for name, number in own.items()]
@@ -86,14 +99,15 @@ def forms_of(numbers: Numbers, kind: str) -> dict[str, Any]:
         "dict": numbers,
         "PyTerrier": pyterrier.assign(docid=0, rank=1, query="a text"),
         "ir_measures": pd.DataFrame(rows, columns=["query_id", "doc_id", relevance]),
-        "ranx": pl.DataFrame(rows, schema=["q_id", "doc_id", "score"], orient="row"),
+        "frame of ranx": pl.DataFrame(rows, schema=["q_id", "doc_id", "score"], orient="row"),
+        "ranx": RunOfRanx(numbers),
         "records": [record(*row) for row in rows],
         "generator": (record(*row) for row in rows),
     }
 
 
 @pytest.mark.parametrize(
-    "form", ["dict", "PyTerrier", "ir_measures", "ranx", "records", "generator"]
+    "form", ["dict", "PyTerrier", "ir_measures", "frame of ranx", "ranx", "records", "generator"]
 )
 def test_runs_and_judgments_in_memory(form: str, tmp_path: Path) -> None:
     """As from files, wherever these are accepted; documents may be called NA and 007."""
@@ -317,3 +331,11 @@ def test_names_of_trec_eval_have_its_numbers(name: str, tmp_path: Path) -> None:
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {re.sub(r"_(?=\d)", ".", key)}).evaluate(run)
     ours = get_measure(meant(name)).per_query(y, scores, qid=qid)
     assert_allclose(ours, [theirs[query][key] for query in dict.fromkeys(map(str, qid))], rtol=1e-6)
+
+
+def test_exchanged_files_are_recognized(tmp_path: Path) -> None:
+    """By the number of their columns."""
+    run, qrels = write(tmp_path, *world(2))
+    for read, path, owner in ((read_run, qrels, "qrels"), (read_qrels, run, "runs")):
+        with pytest.raises(ValueError, match=f"expected the columns .*, as {owner} have"):
+            read(path)

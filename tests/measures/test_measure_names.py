@@ -121,3 +121,11 @@ def test_histories_have_the_requested_names() -> None:
 def test_the_label_may_stand_before_options(text: str, usual: str) -> None:
     """The order of both brackets plays no part."""
     assert gbrank.get_measure(text) == gbrank.get_measure(usual)
+
+
+def test_the_name_that_may_be_meant_is_one() -> None:
+    """Options of a misspelt name are those of another, or left out."""
+    with pytest.raises(ValueError, match="Did you mean 'kendall'"):
+        gbrank.get_measure("kendal@10")
+    with pytest.raises(ValueError, match="Did you mean 'lambda'"):
+        gbrank.get_objective("lambda-ndcg@10")
