@@ -27,6 +27,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
 from gbrank.data.trec import Run
 from gbrank.evaluation.scorable import predicted, select_columns
+from gbrank.fit.arguments import take_named_columns, take_queries
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
@@ -52,7 +53,8 @@ class Dataset:
     name : str
         Name of the data set in results.
     X, y, qid
-        Features, labels and queries, as for `GBRanker.fit`.
+        Features, labels and queries, as for `GBRanker.fit`: a data frame X may hold the others, and
+        `docid`, `judge_labels` and further columns, under the names that are passed.
     folds : int, splitter or sequence of (train, valid, test) or (train, test)
         Number of folds, as made by `LetorFolds`; a splitter, such as `QueryTimeSeriesSplit`; or row
         numbers. If a fold has no validation rows, rankers are trained without.
@@ -107,7 +109,12 @@ class Dataset:
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
-        self.queries = Queries.resolve(X.shape[0], qid)
+        values = {"y": y, "qid": qid, "docid": docid, "judge_labels": judge_labels, **columns}
+        X, columns = take_named_columns(X, values)
+        y = columns.pop("y")
+        docid = columns.pop("docid")
+        judge_labels = columns.pop("judge_labels")
+        self.queries = take_queries(columns, X.shape[0])
         self.name = name
         self.docid = docid
         self.categorical_feature = categorical_feature

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
@@ -143,6 +144,17 @@ def test_rankers_get_every_column() -> None:
         assert call["categorical_feature"] == [2]
     expected = get_measure("ndcg")(labels["m"], X[:, 0] + X[:, 1], qid=QID)  # with init_score
     assert_allclose(found.summary()[0].mean, expected, rtol=1e-12)
+
+
+def test_columns_of_a_frame_by_their_names() -> None:
+    """They are what arrays would be, and no features."""
+    frame = pd.DataFrame(X).rename(columns=str).assign(y=Y, query=QID, weight=1.0 + QID % 2)
+    by_name = Dataset("x", frame, "y", "query", 3, query_weight="weight")
+    by_value = Dataset("x", X, Y, QID, 3, query_weight=frame.groupby("query")["weight"].first())
+    assert by_name.X.shape == X.shape
+    assert_array_equal(by_name.y, by_value.y)
+    assert_array_equal(by_name.qid, by_value.qid)
+    assert_array_equal(by_name.documents.query_weight, by_value.documents.query_weight)
 
 
 def test_folds_without_validation_queries() -> None:
