@@ -48,6 +48,13 @@ def bound_steps(longest: float, out: Derivatives) -> None:
 
     Where a logistic function or a softmax saturates, curvature vanishes faster than the gradient,
     and steps would have no bound.
+
+    Parameters
+    ----------
+    longest : float
+        Bound of |gradient| / curvature.
+    out : Derivatives
+        Derivatives of a query in units of σ; the curvature is changed in place.
     """
     for i in range(out.gradient.size):
         out.curvature[i] = max(out.curvature[i], abs(out.gradient[i]) / longest)
@@ -58,6 +65,11 @@ def size_as_curvature(out: Derivatives) -> None:
     """Write curvatures |gradient| plus its mean, with which no step is longer than 1.
 
     This is for losses that are not convex.
+
+    Parameters
+    ----------
+    out : Derivatives
+        Derivatives of a query in units of σ; the curvature is written in place.
     """
     mean = 0.0
     for i in range(out.gradient.size):
@@ -68,7 +80,15 @@ def size_as_curvature(out: Derivatives) -> None:
 
 @inline
 def to_score_units(sigma: float, out: Derivatives) -> None:
-    """Divide the gradient by σ and the curvature by σ², in place, clipped against overflow."""
+    """Divide the gradient by σ and the curvature by σ², in place, clipped against overflow.
+
+    Parameters
+    ----------
+    sigma : float
+        Width of the relaxation, above 0.
+    out : Derivatives
+        Derivatives of a query in units of σ.
+    """
     slope = 1.0 / sigma
     multiply(slope, slope * slope, out)
 
