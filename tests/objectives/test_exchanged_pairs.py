@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import AP, DCG, GBRanker, LambdaRank, Queries, get_objective, make_cubic
-from gbrank.extend import check_gradient, custom_measure
+from gbrank import AP, DCG, GBRanker, LambdaRank, Queries, custom_measure, get_objective, make_cubic
+from gbrank.extend import check_gradient
 
 
 def dcg(scores: Any, labels: Any) -> float:
