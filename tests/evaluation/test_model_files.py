@@ -76,6 +76,12 @@ DAMAGE: dict[str, Any] = {
     "no numbers": lambda text: re.sub(rb"leaf_value=.*\n", b"leaf_value=\n", text, count=1),
     "child": lambda text: re.sub(rb"(left_child=.*)\d\n", rb"\g<1>0\n", text, count=1),
     "feature": lambda text: re.sub(rb"split_feature=\d", b"split_feature=9", text, count=1),
+    "leaf": lambda text: re.sub(
+        rb"(num_leaves=(\d+)\n(?:.*\n)*?left_child=)-?\d+",
+        lambda found: b"%s-%d" % (found[1], int(found[2]) + 1),
+        text,
+        count=1,
+    ),
     "category": lambda text: re.sub(rb"num_cat=[1-9]", b"num_cat=0", text, count=1),
     "parameter": lambda text: text.replace(b"[boosting: gbdt]", b"boosting"),
     "word": lambda text: re.sub(rb"shrinkage=\d", b"shrinkage=x", text, count=1),
