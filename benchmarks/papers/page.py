@@ -38,18 +38,16 @@ python -m benchmarks.papers --data FOLDER{options}
 - **Values** are means over folds of means over queries, as LETOR's scripts average (a query without
   a relevant document counts as 0). Parameters are chosen on the validation queries of each fold.
 - **Intervals** are 95% bootstrap intervals over queries. In {several},
-  values are also means over several trainings, and intervals and p-values are those of t, which
-  include the variation between trainings.
-- **Precision.** OHSUMED has 106 queries, so intervals are wide and differences in the second digit
-  are not significant. Results differ slightly between computers: where sums are added in another
-  order, a search for parameters can end elsewhere.
+  values are means over several trainings, and intervals those of t, with their variation.
+- **Precision.** OHSUMED has 106 queries: differences in the second digit are not significant.
+  Computers that add in another order find slightly different results.
 - **Everything**, including what the papers only describe or draw, and notes, is in
   [all tables](../benchmarks/results/papers.md) and [their JSON](../benchmarks/results/papers.json).
 
 Of our {n_numbers} figures with a number in a paper, {n_near} are within {far} of it. They concern
 {n_papers_numbers} different numbers, of which {n_within} are within our interval. Rankers that are
-evaluated again with another discount are not counted twice. Larger differences, and contradictions
-to a paper, are explained below the tables."""
+evaluated with another discount, too, count once. Larger differences are explained below the
+tables."""
 
 
 ALL = """\
