@@ -416,7 +416,7 @@ def _check_no_judge(labels: Mapping[str, Any] | None) -> None:
     """Refuse a label of the name that only a judge's have, where there is none."""
     if JUDGE in (labels or {}):
         demand = f"must not use the name {JUDGE!r}: pass a judge's labels as judge_labels="
-        raise ArgumentError("labels", demand, quoted(JUDGE))
+        raise ArgumentError("labels", demand)
 
 
 def _check_seeds(seeds: int | Sequence[int]) -> list[int]:

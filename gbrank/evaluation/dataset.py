@@ -53,8 +53,8 @@ class Dataset:
     name : str
         Name of the data set in results.
     X, y, qid
-        Features, labels and queries, as for `GBRanker.fit`: a data frame X may hold the others, and
-        `docid`, `judge_labels` and further columns, under the names that are passed.
+        Features, labels and queries, as for `GBRanker.fit`; y, qid and further columns may be names
+        of columns of a data frame X.
     folds : int, splitter or sequence of (train, valid, test) or (train, test)
         Number of folds, as made by `LetorFolds`; a splitter, such as `QueryTimeSeriesSplit`; or row
         numbers. If a fold has no validation rows, rankers are trained without.
@@ -109,11 +109,7 @@ class Dataset:
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
         X = X if hasattr(X, "shape") else np.asarray(X)
-        values = {"y": y, "qid": qid, "docid": docid, "judge_labels": judge_labels, **columns}
-        X, columns = take_named_columns(X, values)
-        y = columns.pop("y")
-        docid = columns.pop("docid")
-        judge_labels = columns.pop("judge_labels")
+        X, columns = take_named_columns(X, {"y": y, "qid": qid, **columns})
         self.queries = take_queries(columns, X.shape[0])
         self.name = name
         self.docid = docid
@@ -122,10 +118,10 @@ class Dataset:
         warn_of_repeats(docid, self.queries)
         if judge_labels is not None:
             self.only_to_judge = {PEOPLE, JUDGE}
-            both = with_judge(y, judge_labels, self.queries, columns.pop("labels", None))
-            y = both["y"]
-            columns["labels"] = both["labels"]
-        self.documents = Documents.checked(X, y, self.queries, **columns)
+            columns |= with_judge(
+                columns["y"], judge_labels, self.queries, columns.pop("labels", None)
+            )
+        self.documents = Documents.checked(X, queries=self.queries, **columns)
         self.X = self.documents.X
         self.y = self.documents.y
         self.qid = self.queries.qid
