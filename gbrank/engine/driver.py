@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numba import typeof, types
+from numba import types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
@@ -27,7 +27,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.compiling import Function, address, compiled
 from gbrank.engine.contract import SIGNATURES, MeasureFunctions, Program, Terms
-from gbrank.engine.numba_internals import carve, n_vectors
+from gbrank.engine.numba_internals import carve, n_vectors, type_of
 from gbrank.engine.query_loop import AllQueries, Outputs, Ranked, Work, loop_of
 
 # Below this many pairs a second thread costs more than it saves.
@@ -264,7 +264,7 @@ def _compiled_loop(documents: AllQueries, program: Program, kernel: Any) -> Func
     )
     with warnings.catch_warnings():  # functions as arguments are experimental, but tested
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        return compiled(types.int64(*map(typeof, examples)), loop_of(kernel))
+        return compiled(types.int64(*map(type_of, examples)), loop_of(kernel))
 
 
 def _in_least_memory(values: Matrix) -> tuple[NDArray[np.float32], Matrix]:
