@@ -62,7 +62,21 @@ def _warn_of_no_cache() -> None:
 
 
 def inline(function: Function) -> Function:
-    """Compile a helper that compiled functions call; its types are found at the call."""
+    """Compile a helper into the compiled functions that call it.
+
+    Types are inferred at each call.
+
+    Parameters
+    ----------
+    function : function
+        Python function of numbers, arrays and named tuples, in the subset of Python that numba
+        compiles.
+
+    Returns
+    -------
+    function
+        The compiled function.
+    """
     return _compile(function, inline="always")
 
 
@@ -72,6 +86,16 @@ def standalone(function: Function) -> Function:
     Everything that loops call without inlining must be compiled like this. Each loop comes with a
     copy of it, and which copy a process calls depends on what it compiled or loaded first: with
     reordered sums, copies would differ in their last bits.
+
+    Parameters
+    ----------
+    function : function
+        As for `inline`.
+
+    Returns
+    -------
+    function
+        The compiled function.
     """
     return _compile(function, fastmath=False, no_cfunc_wrapper=True)
 

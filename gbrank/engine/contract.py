@@ -129,7 +129,20 @@ class Query(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """Gradient and curvature of each document of a query, by its score."""
+    """Gradient and curvature of each document of a query, by its score.
+
+    Parameters
+    ----------
+    gradient, curvature : ndarray, shape (m,)
+        First and second derivatives of the loss, best score first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank.extend import Derivatives
+    >>> Derivatives(gradient=np.array([-1.0, 1.0]), curvature=np.ones(2)).gradient.tolist()
+    [-1.0, 1.0]
+    """
 
     gradient: Vector
     curvature: Vector
@@ -181,9 +194,20 @@ class Swaps(NamedTuple):
 
 
 class MeasureFunctions(NamedTuple):
-    """The functions of a measure: those above, and those of `Swaps`.
+    """The functions of a measure: those of the table above, and those of `Swaps`.
 
-    A kernel may call those that the measure has only.
+    A kernel may call only those that the measure has.
+
+    Parameters
+    ----------
+    value, by_rank, by_position, separable, row, prepare : function, optional
+        Compiled functions; None is one that the measure lacks.
+
+    Examples
+    --------
+    >>> from gbrank.extend import MeasureFunctions
+    >>> MeasureFunctions(value=None).by_rank is None
+    True
     """
 
     value: Any = None

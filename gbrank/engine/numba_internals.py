@@ -193,7 +193,21 @@ def borrow(typing: Any, structure: Any) -> Any:
 
 @machine_code(plain=lambda array, begin, end: array[begin:end])
 def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
-    """Return ``array[begin:end]`` of a vector unchecked, which compiles much faster."""
+    """Return ``array[begin:end]`` of a vector unchecked, which compiles much faster.
+
+    Only compiled functions may call it.
+
+    Parameters
+    ----------
+    array : ndarray, shape (n,)
+    begin, end : int
+        Bounds, which must hold 0 ≤ begin ≤ end ≤ n.
+
+    Returns
+    -------
+    ndarray, shape (end − begin,)
+        A view.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first, last = (
@@ -278,7 +292,22 @@ def _unpacked(memory: Any, cls: Any) -> Any:
 
 @machine_code(plain=_unpacked)
 def unpack(typing: Any, memory: Any, cls: Any) -> Any:
-    """Return a structure in the rows of a matrix, or one of numbers in a vector."""
+    """Return a structure in the rows of a matrix, or one of numbers in a vector.
+
+    Only compiled functions may call it.
+
+    Parameters
+    ----------
+    memory : ndarray, shape (n_rows, length) or (n_numbers,)
+        Memory or constants of a measure, as `Ranking` has them.
+    cls : type
+        The named tuple that the measure declares for them.
+
+    Returns
+    -------
+    named tuple
+        An instance of it, of views or of numbers.
+    """
     declared = cls.instance_class
     numbers = tuple_type(declared, *[REAL for _ in _kinds(declared)])
     structure = type_of(carve(declared, 1, {})) if memory.ndim == 2 else numbers

@@ -70,6 +70,15 @@ def size_as_curvature(out: Derivatives) -> None:
     ----------
     out : Derivatives
         Derivatives of a query in units of σ; the curvature is written in place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank.extend import Derivatives, size_as_curvature
+    >>> out = Derivatives(gradient=np.array([-3.0, 1.0]), curvature=np.zeros(2))
+    >>> size_as_curvature(out)
+    >>> out.curvature.tolist()
+    [5.0, 3.0]
     """
     mean = 0.0
     for i in range(out.gradient.size):
@@ -88,6 +97,15 @@ def to_score_units(sigma: float, out: Derivatives) -> None:
         Width of the relaxation, above 0.
     out : Derivatives
         Derivatives of a query in units of σ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank.extend import Derivatives, to_score_units
+    >>> out = Derivatives(gradient=np.array([-1.0, 1.0]), curvature=np.array([1.0, 1.0]))
+    >>> to_score_units(0.5, out)
+    >>> out.gradient.tolist(), out.curvature.tolist()
+    ([-2.0, 2.0], [4.0, 4.0])
     """
     slope = 1.0 / sigma
     multiply(slope, slope * slope, out)
