@@ -109,9 +109,7 @@ def sum_by_boxes(summand: Summand, places: Vector, weights: Matrix, out: Matrix)
             stop += 1
         while coming < places.size and places[coming] < box + REACH + 1:
             coming = _enter(coming, places, weights, boxes, moments, powers)
-        for c in range(streams):
-            for n in range(TERMS):
-                local[c, n] = 0.0
+        _clear(local, streams)
         for slot in range(np.uintp(BOXES)):
             distance = boxes.numbers[slot] - box
             if not abs(distance) <= REACH:
@@ -128,6 +126,13 @@ def sum_by_boxes(summand: Summand, places: Vector, weights: Matrix, out: Matrix)
             fill_powers(2.0 * (places[i] - box) - 1.0, powers)
             _add_polynomials(i, streams, local, powers, out)
         start = stop
+
+
+@inline
+def _clear(matrix: Matrix, rows: int) -> None:
+    for c in range(rows):
+        for n in range(TERMS):
+            matrix[c, n] = 0.0
 
 
 @inline

@@ -433,18 +433,14 @@ class Mixture(Objective):
         need_start = [part.needs_start for part in parts]
         alike = {(part.sigma, split_label(part.start)[0]) for part in parts}
         sigma, start = (parts[0].sigma, parts[0].start) if len(alike) == 1 else ("1", "none")
-        return Facts(
-            formula=f"{' and '.join(part.formula for part in parts)}, each over its mean curvature",
-            source="gbrank",
+        return replace(
+            _texts_of(parts),
             convex=all(part.convex for part in parts),
             differentiable=False,
             shift_invariant=all(part.shift_invariant for part in parts),
             stochastic=any(part.stochastic for part in parts),
             annealed=scheduled or any(part.annealed for part in parts),
             draws_documents=all(part.draws_documents for part in parts),
-            labels="; ".join(part.labels for part in parts),
-            cost=" + ".join(part.cost for part in parts),
-            fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
             sigma_unit=units[0] if units else "none",
             sigma=sigma,
             start=start,
@@ -468,6 +464,16 @@ class Mixture(Objective):
         ]
         runners = [item.runner(documents, n_jobs, rounds) for item in self.objectives]
         return MixtureRunner(weights, runners, least, rounds)
+
+
+def _texts_of(parts: Sequence[Facts]) -> Facts:
+    return Facts(
+        formula=f"{' and '.join(part.formula for part in parts)}, each over its mean curvature",
+        source="gbrank",
+        labels="; ".join(part.labels for part in parts),
+        cost=" + ".join(part.cost for part in parts),
+        fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
+    )
 
 
 def terms_of(objective: Objective) -> list[tuple[Objective, Sigma]]:
