@@ -126,7 +126,8 @@ class GBRanker(BoostedRanker):
     best_iteration_, best_score_ : int, float
         Number of rounds of the model, and the first metric after them; NaN without validation data.
     evals_result_ : dict
-        ``evals_result_["valid_0"]["ndcg@10"]`` is a list with one value per round.
+        ``evals_result_["valid_0"]["ndcg@10"]`` is a list with one value per round. Its methods
+        `to_pandas` and `to_markdown` make tables: all rounds; the first, best and last one.
     training_data_ : dict
         Documents and queries of each set, ``{"train": {"documents": ..., "queries": ...}, ...}``.
     learning_rate_, colsample_, extra_trees_, sigmas_

@@ -45,10 +45,11 @@ class TreeSettings:
 
 
 class RoundRecord(NamedTuple):
-    """Sigma of a round that was trained, and its gradients where they are watched."""
+    """Sigma of a round that was trained, its gradients where they are watched, its weights."""
 
     sigma: float
     gradients: RoundGradients | None = None
+    coef: Vector | None = None  # of linear rankers
 
 
 class Steps(Protocol):

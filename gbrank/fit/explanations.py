@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_choice, check_jobs
+from gbrank.boosters import Model
+from gbrank.common.checks import check_choice, check_jobs, quoted
 from gbrank.common.errors import ArgumentError
 from gbrank.common.runtime import import_optional, interrupts_held, usable_threads
 from gbrank.common.table import Table, Tabular
@@ -20,6 +21,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, TableLike, n_documents
 from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.pretrained import PretrainedRanker
 
 N_REASONS = 3
 
@@ -186,17 +188,25 @@ def explain_gap(
 
 def _shares(ranker: BoostedRanker, features: Features) -> Matrix:
     """Compute what each feature adds to the score of each row, and the mean score."""
-    fitted = ranker._fitted
-    init = fitted.init
-    if not isinstance(init, BoostedRanker | None):
-        raise ArgumentError("init", "must be a GBRanker, to explain scores", repr(init))
-    threads = usable_threads(check_jobs(ranker.n_jobs))
+    shares = _shares_of_model(ranker._fitted.model, features, ranker.n_jobs)
+    init = ranker._fitted.init
+    if init is None:
+        return shares
+    schema = ranker._schema
+    if not isinstance(init, PretrainedRanker):
+        columns = init._schema.columns_in(schema)
+        shares[:, [*columns, -1]] += _shares(init, init._schema.convert(features, schema))
+        return shares
+    if schema.categories:
+        demand = "must be a GBRanker to explain scores with categories, whose codes a booster hides"
+        hint = " Train on codes of your own, as numbers, or explain the booster by itself."
+        raise ArgumentError("init", demand, quoted(init), hint)
+    return shares + _shares_of_model(init.model, features, ranker.n_jobs)
+
+
+def _shares_of_model(model: Model, features: Features, n_jobs: int | None) -> Matrix:
     with interrupts_held():
-        shares = fitted.model.contributions(features, threads)
-    if init is not None:
-        columns = init._schema.columns_in(fitted.schema)
-        shares[:, [*columns, -1]] += _shares(init, init._schema.convert(features, fitted.schema))
-    return shares
+        return model.contributions(features, usable_threads(check_jobs(n_jobs)))
 
 
 def _values(schema: Schema, features: Features) -> list[list[Any]]:

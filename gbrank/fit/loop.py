@@ -92,7 +92,8 @@ def run_rounds(
             bar.total = history.plan.end
             bar.set_postfix(_shown(record.sigma, values), refresh=False)
             bar.update()
-            history.ended = call_all(callbacks, history.last_round(record.gradients))
+            last = history.last_round(record.gradients, record.coef)
+            history.ended = call_all(callbacks, last)
             keep(finished())
     except KeyboardInterrupt:
         if history.done == 0 or is_part():

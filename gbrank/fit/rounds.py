@@ -13,6 +13,7 @@ from gbrank.common.checks import check_integer, check_takes, quoted
 from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.runtime import import_optional, interrupts_held
 from gbrank.common.table import Table, Tabular
+from gbrank.common.values import Vector
 from gbrank.fit.known_elsewhere import check_no_theirs
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Round:
     gradients : RoundGradients, optional
         The gradients and curvatures of the round (see `gbrank.extend.GradientWatch`); None for
         rankers that are not trees.
+    coef : ndarray, shape (n_features,), optional
+        The weights of a `LinearRanker` after the round; None for trees.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Round:
     curves: Mapping[str, Mapping[str, Sequence[float]]]
     best: int
     gradients: RoundGradients | None = None
+    coef: Vector | None = None
 
     @property
     def values(self) -> Values:
@@ -180,7 +184,9 @@ class History:
         """Return the values of the first measure on a set."""
         return next(iter(self.results[name].values()))
 
-    def last_round(self, gradients: RoundGradients | None = None) -> Round:
+    def last_round(
+        self, gradients: RoundGradients | None = None, coef: Vector | None = None
+    ) -> Round:
         """Return what callbacks see of the last round."""
         return Round(
             number=self.done - 1,
@@ -189,6 +195,7 @@ class History:
             curves=self.results,
             best=self.best_round,
             gradients=gradients,
+            coef=coef,
         )
 
     def published(self, decisive: str) -> dict[str, Any]:

@@ -131,8 +131,9 @@ class Descent:
         sigma = sigma_at(self.schedule, round, self.n_steps)
         if unit_of(self.schedule) == "spread":
             sigma *= unit_width(self.train_scores(), self.rows.queries, self.sigma_unit)
-        self.coefs.append(self.move(self.coefs[-1], sigma, round))
-        return RoundRecord(sigma)
+        coef = self.move(self.coefs[-1], sigma, round)
+        self.coefs.append(coef)
+        return RoundRecord(sigma, coef=coef.copy())
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows."""

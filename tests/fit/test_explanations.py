@@ -1,16 +1,20 @@
 """Why documents are ranked as they are: shares of a gap."""
 
 import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import xgboost as xgb
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 
 from gbrank import GBRanker, make_cubic, write_letor
 from gbrank.commands.cli import main
@@ -153,6 +157,37 @@ def test_command(ranker: GBRanker, tmp_path: Path, capsys: pytest.CaptureFixture
     assert "--pair must be an integer of at least 1 and at most 8" in capsys.readouterr().err
     assert main([*command[:-1], "70", "--document", "1"]) == 1
     assert "--query must be one of the 30 queries" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("base", ["lightgbm", "xgboost"])
+def test_a_booster_as_start(base: str, booster: str) -> None:
+    """Its contributions, as its library computes them, count as well."""
+    table = pd.DataFrame(X, columns=list("abcd"))
+    start: Any
+    contributions: Any
+    if base == "lightgbm":
+        start = lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(table, Y), 5)
+        contributions = start.predict(table, pred_contrib=True)
+    else:
+        rows = xgb.DMatrix(table, Y)
+        start = xgb.train({"nthread": 1, "base_score": 0.7}, rows, 5)
+        contributions = start.predict(rows, pred_contribs=True)
+    ranker = GBRanker(booster=booster, init=start, **SMALL).fit(table, Y, qid=QID)
+    shares = ranker.explain(table)
+    assert_allclose(shares.sum(axis=1), ranker.predict(table), rtol=0, atol=2e-6)
+    alone = clone(ranker).set_params(init=None)
+    alone._publish(replace(ranker._fitted, init=None))
+    assert_allclose(shares - alone.explain(table), contributions, rtol=0, atol=2e-6)
+    why = ranker.explain_pair(table, 0, 1, qid=QID)
+    assert abs(why.shares.sum() - why.gap) < 1e-9
+
+
+def test_a_booster_as_start_beside_categories() -> None:
+    start = lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(FRAME, Y), 5)
+    ranker = GBRanker(init=start, **SMALL).fit(FRAME, Y, qid=QID)
+    with pytest.raises(ValueError, match="init must be a GBRanker to explain scores with categ"):
+        ranker.explain(FRAME)
 
 
 def test_a_start_that_was_fitted_on_an_array() -> None:

@@ -1,6 +1,7 @@
 """LinearRanker as an estimator: kinds of data, weights, what it refuses, and saved models."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from gbrank import AP, NDCG, LinearRanker, SmoothRank, load_ranker, make_cubic
 from gbrank.fit.interrupted import FitInterrupted
+from gbrank.fit.rounds import Round
 from gbrank.schedules import geometric
 from linear_fits import HELD_OUT, QID, WEIGHTS, Vector, X, Y, fit, make, squared
 
@@ -100,6 +102,33 @@ def test_kernel_map(kernel: Any) -> None:
     ranker.fit(X, Y, linearranker__qid=QID)
     value = NDCG(k=10)(HELD_OUT[1], ranker.predict(HELD_OUT[0]), qid=HELD_OUT[2])
     assert value > fit().score(*HELD_OUT) + 0.05
+
+
+# --- Callbacks --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["cg", "sgd"])
+def test_callbacks_see_the_weights_of_each_step(solver: str) -> None:
+    """They are a copy; the training metric after a step is the weighted mean of their ranking."""
+    seen: list[Round] = []
+
+    def spoil(round: Round) -> None:
+        seen.append(replace(round, coef=np.array(round.coef)))
+        assert round.coef is not None
+        round.coef[:] = np.nan
+
+    weights = 1.0 + np.arange(30) % 3
+    ranker = make(solver=solver, n_steps=4)
+    ranker.fit(X, Y, qid=QID, query_weight=weights, callbacks=[spoil])
+    assert [item.number for item in seen] == [0, 1, 2, 3]
+    assert seen[-1].coef is not None
+    assert_array_equal(seen[ranker.best_iteration_ - 1].coef, ranker.coef_)
+    for item in seen:
+        assert item.coef is not None
+        ndcg = NDCG(k=10).per_query(Y, X @ item.coef, qid=QID)
+        known = ~np.isnan(ndcg)
+        mean = np.average(ndcg[known], weights=weights[known])
+        assert item.values["train"]["ndcg@10"] == pytest.approx(mean, abs=1e-12)
 
 
 # --- Saved models -----------------------------------------------------------------------------
