@@ -50,22 +50,19 @@ VERDICTS: Mapping[str, str] = {
         "of 399 queries of an adversary (corollary 6)} (bound: {slam-perceptron | cumulative 1 − "
         "AP of 399 queries of an adversary (corollary 6) | paper_value}). If no weights rank all "
         "queries perfectly, theorem 5's bound is below the number of rounds with an error on "
-        "queries of which few are shuffled; on OHSUMED it equals that number, and is "
-        "uninformative."
+        "queries of which few are shuffled, though not by the paper's factor; on OHSUMED it equals "
+        "that number, and is uninformative."
     ),
 }
 
-FIRST = (
-    "one document of each of 106 queries decides, so that the interval is wide; it contains the "
-    "paper's number"
-)
+FIRST = "one document of each of 106 queries decides; the interval contains the paper's number"
 LESS_VISIBLE = (
     "the paper finds shorter training truncations worse, we find no significant difference from "
     "NDCG@50; the interval contains the paper's number"
 )
 LOG2 = (
-    "another discount: evaluated with that of LETOR's script, this ranker agrees with the paper, "
-    "so that its numbers probably use that"
+    "another discount: with that of LETOR's script, this ranker agrees with the paper, which "
+    "probably uses it"
 )
 TIMES = "times of another machine and of other code"
 SUMS = (
@@ -106,13 +103,11 @@ EXPLANATIONS: dict[tuple[str, str, str], str] = {  # of paper, data and figure
 CONTRADICTIONS: Mapping[str, Sequence[str]] = {  # by experiment
     "smoothrank-tables": (
         "Figure 3: SmoothNDCG, stopped early, is above regression by {smoothrank-tables | NDCG@10 "
-        "of SmoothNDCG, stopped early, less that of regression (figure 3)} in NDCG@10; none of "
-        "the ten differences is significant. Our curves of RankSVM and SmoothNDCG cross.",
+        "of SmoothNDCG, stopped early, less that of regression (figure 3)} in NDCG@10, not "
+        "significantly. Our curves of RankSVM and SmoothNDCG cross.",
     ),
     "smoothrank-extensions": (
-        "These rows have λ beside a mean, and a penalty of 0.01 in the regression of w0. With the "
-        "paper's penalties, SmoothNDCG that is stopped early has an NDCG@10 of {smoothrank-tables "
-        "| NDCG@10, trained on NDCG@50, stopped early (table 3)}.",
+        "These rows have λ beside a mean, and a penalty of 0.01 in the regression of w0.",
         "Boosted trees, which the paper only describes, are not above the regression with a "
         "penalty that they start from, but above one without. No difference is tested.",
     ),
@@ -129,9 +124,8 @@ CONTRADICTIONS: Mapping[str, Sequence[str]] = {  # by experiment
         "{approxrank-6.4 | NDCG@n of SoftRank, LETOR's discount (section 6.4)}.",
     ),
     "approxrank-6.5": (
-        "ApproxAP is comparable with ApproxNDCG, as in the paper. The largest difference is "
-        "{approxrank-6.5 | NDCG@1 of ApproxAP less that of "
-        "ApproxNDCG (figure 5)}, at the first position.",
+        "The largest difference between ApproxAP and ApproxNDCG is {approxrank-6.5 | NDCG@1 of "
+        "ApproxAP less that of ApproxNDCG (figure 5)}, at the first position.",
     ),
     "lambdarank-6.2": (
         "Between swaps the cost is convex without αs, too: its least eigenvalue is 0, since a "
@@ -147,9 +141,8 @@ CONTRADICTIONS: Mapping[str, Sequence[str]] = {  # by experiment
         "LambdaRank less that of RankNet, linear nets (section 6.3.1)}, NDCG@10 by "
         "{lambdarank-6.3.1 | NDCG@10 of LambdaRank less that of RankNet, linear nets (section "
         "6.3.1)}. With two layers, none of the ten differences is significant, after a fifth of "
-        "the paper's epochs, and at the smallest η that was tried. P-values include the variation "
-        "between trainings, and are corrected for ten truncation levels. With boosted trees, "
-        "RankNet is better (lambdarank-trees).",
+        "the paper's epochs, and at the smallest η that was tried. P-values are corrected for ten "
+        "truncation levels. With boosted trees, RankNet is better (lambdarank-trees).",
     ),
     "tierank": (
         "TieRank does not differ significantly from the others, with gbrank's trees or the "

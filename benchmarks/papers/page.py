@@ -45,9 +45,8 @@ python -m benchmarks.papers --data FOLDER{options}
   [all tables](../benchmarks/results/papers.md) and [their JSON](../benchmarks/results/papers.json).
 
 Of our {n_numbers} figures with a number in a paper, {n_near} are within {far} of it. They concern
-{n_papers_numbers} different numbers, of which {n_within} are within our interval. Rankers that are
-evaluated with another discount, too, count once. Larger differences are explained below the
-tables."""
+{n_papers_numbers} different numbers, of which {n_within} are within our interval. A ranker
+evaluated with two discounts counts once. Larger differences are explained below the tables."""
 
 
 ALL = """\
@@ -133,7 +132,7 @@ def table(rows: Sequence[PaperRow]) -> str:
     for row in rows:
         if row.is_far:
             reasons.setdefault(explanation(row) or "not explained", []).append(row.figure)
-    lines = [f"- {'; '.join(dict.fromkeys(figures))}: {why}." for why, figures in reasons.items()]
+    lines = [f"- {_listed([*dict.fromkeys(own)])}: {why}." for why, own in reasons.items()]
     below = [f"More than {FAR} from the paper:\n\n" + "\n".join(lines)] if lines else []
     return "\n\n".join(filter(None, ["\n".join(above), *blocks, *repeated, *below]))
 
@@ -192,6 +191,19 @@ def _shape(figure: str, other: str, most: Shape | None = None) -> Shape:
     first = min(first, _alike_words(words, others))
     last = min(last, _alike_words(words[first:][::-1], others[first:][::-1]))
     return tuple(words[:first]), tuple(words[len(words) - last :])
+
+
+def _listed(figures: Sequence[str]) -> str:
+    """Return a list of figures; the words with which all begin and end stand there once."""
+    if len(figures) == 1:
+        return figures[0]
+    shape = None
+    for other in figures[1:]:
+        shape = _shape(figures[0], other, shape)
+    assert shape
+    begin, end = (" ".join(words) for words in shape)
+    own = "; ".join(text.removeprefix(begin).removesuffix(end).strip() for text in figures)
+    return f"{begin} {own.replace(',;', ';')} {end}".strip()
 
 
 def _alike_words(words: Sequence[str], others: Sequence[str]) -> int:

@@ -77,10 +77,10 @@ WEIGHT_DEVIATIONS = (
     "derived anew"
 )
 PICTURES = {
-    "slam-perceptron": "no picture; corollary 6 states that the cumulative loss stops growing "
-    "where some weights rank all queries correctly by a margin, and stays below its bound.",
-    "slam-adversary": "no picture; queries made to mislead the perceptron take it "
-    "close to the bound of corollary 6.",
+    "slam-perceptron": "no picture; corollary 6 bounds the cumulative loss where some weights rank "
+    "all queries correctly by a margin.",
+    "slam-adversary": "no picture; an adversary's queries take the perceptron close to the bound "
+    "of corollary 6.",
 }
 
 

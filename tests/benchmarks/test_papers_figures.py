@@ -35,6 +35,11 @@ def letor(results: Path, queries: int = 5) -> Settings:
     return Settings(Path(os.environ.get("GBRANK_LETOR", "")), results, queries=queries, n_jobs=1)
 
 
+def p_of(row: PaperRow) -> float:
+    """Return the p-value of a difference."""
+    return float(row.note.rpartition("p = ")[2].partition(" ")[0])
+
+
 def reached(rows: Iterable[PaperRow]) -> list[float]:
     """Return what was measured."""
     return [row.ours for row in rows if row.ours is not None]
@@ -114,7 +119,7 @@ def test_lambdarank_is_above_ranknet(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [row.figure.split()[0] for row in rows] == [f"NDCG@{k}" for k in range(1, 11)]
     for row in rows:
         assert (row.ci_low or 0) > 0
-        assert float(row.note.rpartition("p = ")[2]) < 0.05
+        assert p_of(row) < 0.05
 
 
 @pytest.mark.parametrize("name", LAMBDA_FUNCTIONS)
@@ -208,6 +213,45 @@ def test_prose_takes_its_figures_from_published_rows() -> None:
         assert not re.findall(r"\d*\.\d+", written_out), text
     n_named = sum(text.count("{") for text in texts)
     assert n_named > 10
+
+
+def differences(experiment: str, *words: str) -> list[PaperRow]:
+    """Return the published differences whose titles have these words."""
+    rows = [row for row in published()[experiment] if all(word in row.figure for word in words)]
+    found = [row for row in rows if "less that of" in row.figure]
+    assert found
+    return found
+
+
+def test_verdicts_are_those_of_published_rows() -> None:
+    """Whatever the page says is above, below or not significantly different."""
+    tables = published()
+    compared = [row for row in tables["smoothrank-tables"] if row.difference is not None]
+    assert all(row.is_within for row in compared)
+    for experiment in ("approxrank-6.4", "approxrank-6.5"):
+        numbers = [row for row in tables[experiment] if row.difference is not None]
+        assert all(row.is_within for row in numbers if "LETOR's discount" in row.figure)
+    regression = differences("smoothrank-tables", "less that of regression")
+    nets = differences("lambdarank-6.3.1", "linear nets")
+    assert len(regression) == len(nets) == 10
+    assert all(row.ours > 0 for row in regression + nets if row.ours is not None)
+    assert all(p_of(row) < 0.05 for row in nets)
+    spline = differences("tierank-learner", "NDCG@10", "φ spline, d = 6, less that of φ linear")
+    assert p_of(spline[0]) < 0.05
+    for rows in (
+        regression,
+        differences("lambdarank-6.3.1", "two-layer nets"),
+        differences("tierank"),
+        differences("tierank-learner", "ν = "),
+    ):
+        assert all(p_of(row) > 0.05 for row in rows)
+    for row in differences("approxrank-6.5"):
+        assert (row.ci_low or 0) <= 0 <= (row.ci_high or 0)
+    for row in tables["slam-perceptron"] + tables["slam-regret"]:
+        bound = re.search(r"< ([\d.]+)", str(row.paper_value))
+        assert bound
+        assert row.ours is not None
+        assert row.ours < float(bound[1])
 
 
 def test_a_number_of_a_paper_is_counted_once() -> None:
