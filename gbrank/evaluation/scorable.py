@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from gbrank.common.checks import check_scores, queries_needed, quoted
-from gbrank.common.errors import ArgumentError
+from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.values import Vector
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import find_matches, key_of
@@ -105,6 +105,8 @@ def n_rows(X: Any) -> int:
     """Count the rows of a table."""
     if isinstance(X, Mapping):
         return len(next(iter(X.values()), ()))
+    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        raise ArgumentTypeError("X", "must be an array or a data frame", quoted(X))
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

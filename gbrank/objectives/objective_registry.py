@@ -136,8 +136,11 @@ class PythonRunner(Runner):
             rows, loss, out = self._run_query(query, scores, sigma, noise[query])
             if outputs.values.size:
                 outputs.values[query] = loss
-            else:
-                write_back(rows, out, weights, outputs)
+            elif not write_back(rows, out, weights, outputs):
+                raise RuntimeError(
+                    f"{self.program.kernel.__name__} must return gradients and curvatures with "
+                    f"finite sums: {self.place(query, sigma)}."
+                )
 
     def _run_query(
         self, query: int, scores: Vector, sigma: float, seed: np.uint64

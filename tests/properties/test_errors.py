@@ -11,8 +11,9 @@ from errors import cases
 
 SOURCE = Path(inspect.getfile(gbrank)).parent
 REMEDY = re.compile(
-    r"must|needs?\b|expect|[Uu]se|takes|Known|Nearest|reads format|load it by|Call 'fit'|[Dd]elete"
-    r"|[Ss]et\b|labels are all 0|not both|Save|[Pp]ass|choose|named differently"
+    r"must|required|needs?\b|expect|[Uu]se|takes|Known|Nearest|reads format|load it by"
+    r"|[Cc]all\b|Train|[Dd]elete|[Ss]et\b|labels are all 0|not both|Save|[Pp]ass|choose"
+    r"|named differently"
 )
 # Whose errors others' tests raise: they need commands, processes, or other libraries.
 ELSEWHERE = {"commands", "distributed", "evaluation", "export", "plots"}

@@ -90,7 +90,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "GBRanker().fit(np.ma.masked_less(X, 0), y, qid=qid)"),
         ("X", "GBRanker(booster='xgboost').fit(X * 1e39, y, qid=qid)"),
         ("X", "GBRanker(n_jobs=1).fit(0 * X, y, qid=qid)"),
-        ("init", "GBRanker(init=trained.booster_, n_estimators=1).fit(X, y, qid=qid).explain(X)"),
         ("X", "GBRanker().fit([['red'] * 3] * 100, y, qid=qid)"),
         ("X", "GBRanker().fit(np.full((100, 3), 'red', object), y, qid=qid)"),
         ("X", "GBRanker().fit(pd.DataFrame({'colour': ['red'] * 100}), y, qid=qid)"),

@@ -38,6 +38,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
                 ("by", "'size'"), ("by", "'nation'"), ("docid", 3), ("against", 3), ("train", "X"),
             )
         ),
+        ("X", "report(on_frame, None, y, qid=qid, html=path)"),
         ("names", "report(on_frame, frame, y, qid=qid, html=path, against=y, names=('a', 'a'))"),
         ("html", "report(on_frame, frame, y, qid=qid, html=folder / 'no' / 'report.html')"),
     ],

@@ -69,7 +69,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("columns", "custom_measure(max, columns=[99])(y, y, qid=qid, X=X)"),
         ("columns", "custom_measure(max, columns=['colour'])(y, y, qid=qid, X=frame)"),
         ("<lambda>", "custom_measure(lambda scores, labels: 'good')([1, 0], [0, 1])"),
-        ("measure", "LambdaRank(custom_measure(max))"),
+        ("truncation", "LambdaRank(custom_measure(max), truncation=5)"),
         ("measure", "ApproxRank(custom_measure(max))"),
         ("measure", "SmoothRank(custom_measure(max))"),
         ("loss", "fit_with(lambda scores, labels, sigma: 0.0)"),
