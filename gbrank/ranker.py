@@ -428,8 +428,8 @@ class GBRanker(BoostedRanker):
         r"""Return what each feature adds to the score of each row (SHAP values).
 
         They are the booster's own, exact for its trees: a feature's share is its mean effect on
-        the score over all orders in which the features may become known. Those of an `init` that
-        is a GBRanker are added.
+        the score over all orders in which the features may become known. Those of an `init` are
+        added.
 
         Parameters
         ----------
@@ -446,7 +446,7 @@ class GBRanker(BoostedRanker):
         Raises
         ------
         ValueError
-            If `init` gave a model that is not a GBRanker; or as `predict`.
+            If `init` is a booster, and X has categories; or as `predict`.
         ImportError
             If shap is requested and not installed.
 

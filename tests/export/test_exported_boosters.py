@@ -13,11 +13,13 @@ import xgboost as xgb
 from numpy.testing import assert_allclose
 
 from exported_models import scores_in
-from gbrank import GBRanker, export_model, make_cubic, write_letor
+from gbrank import NDCG, GBRanker, export_model, make_cubic, write_letor
+from gbrank import report as write_report
 from gbrank.commands.data_files import Reader
-from gbrank.commands.models import explain, export, info
+from gbrank.commands.models import explain, export, info, report
 from gbrank.export import verify_export
 from gbrank.opening import opened_ranker
+from report_page import Page
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 X = X.astype(np.float32).astype(np.float64)
@@ -179,3 +181,30 @@ def test_explanations(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     data = str(tmp_path / "data.txt")
     explain(data, model=str(file), query="3", pair=("1", "2"), reader=Reader())
     assert "rank 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "LGBMRanker", "base score", "XGBRegressor"])
+def test_reports(name: str, tmp_path: Path) -> None:
+    """Of a booster or an estimator in Python, and of its file from a shell: the same figures."""
+    make, predict = MODELS[name]
+    model = make()
+    booster = getattr(model, "booster_", model)
+    booster = booster.get_booster() if hasattr(booster, "get_booster") else booster
+    file = tmp_path / ("model.txt" if isinstance(booster, lgb.Booster) else "model.json")
+    booster.save_model(file)
+    write_letor(tmp_path / "data.txt", X, Y, QID)
+    pages = [tmp_path / f"{number}.html" for number in range(3)]
+    for source, page in zip((model, predict(model)), pages, strict=False):
+        write_report(source, X, Y, qid=QID, html=page, names=("it", "other"))
+    report(str(tmp_path / "data.txt"), model=str(file), html=str(pages[2]), reader=Reader())
+    value = f"{NDCG(k=10)(Y, predict(model), qid=QID):.4f}"
+    for page in pages:
+        assert value in page.read_text(encoding="utf-8")
+    sizes = np.abs(opened_ranker(model).explain(X)[:, :-1]).mean(axis=0)
+    for page in (Page(pages[0]), Page(pages[2])):
+        shares = page.table("importances", "feature")
+        assert [*shares] == [NAMES[i] for i in np.argsort(-sizes)]
+        assert_allclose([float(row[1]) for row in shares.values()], -np.sort(-sizes), rtol=5e-3)
+        head, *documents = page.tables["worst"][-1]
+        assert head[-2:] == ["lifts", "lowers"]
+        assert any("f" in row[-1] for row in documents)

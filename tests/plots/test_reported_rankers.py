@@ -45,9 +45,8 @@ def test_every_ranker(kind: str, tmp_path: Path) -> None:
     page = Page(gbrank.report(ranker, table, Y, qid=QID, html=tmp_path / "report.html"))
     assert list(page.tables) == SECTIONS
     silent = {key for key in SECTIONS if "ot available: " in page.texts[key]}
-    trees = {"curves"} | ({"importances"} if kind == "init" else set())
     linear = {"importances"} | ({"curves"} if kind == "perceptron" else set())
-    assert silent == (linear if kind in ("linear", "perceptron") else trees)
+    assert silent == (linear if kind in ("linear", "perceptron") else {"curves"})
 
 
 @pytest.mark.filterwarnings("error")

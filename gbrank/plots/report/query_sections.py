@@ -235,8 +235,8 @@ def _list(judged: ReportData, query: int) -> Table:
         [f"{rank + 1}", *_document(judged, rows[rank]), number(judged.scores[0][rows[rank]])]
         for rank in ranks
     ]
-    if not isinstance(judged.moved, str) and len(rows) <= LONGEST:
-        shares = judged.rankers[0].explain(take_rows(judged.rows.X, rows))[:, :-1]
+    if judged.trees and not isinstance(judged.moved, str) and len(rows) <= LONGEST:
+        shares = judged.trees.explain(take_rows(judged.rows.X, rows))[:, :-1]
         for line, beside in zip(lines, (shares - shares.mean(axis=0))[ranks], strict=True):
             line += [_reasons(judged, beside, 1), _reasons(judged, beside, -1)]
         head += ["lifts", "lowers"]

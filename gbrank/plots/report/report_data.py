@@ -6,6 +6,7 @@ import platform
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -28,6 +29,7 @@ from gbrank.evaluation import statistics
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.measures.judges import JUDGE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
+from gbrank.opening import of_booster
 from gbrank.plots.fitted_ranker import learning_curves
 from gbrank.plots.report import page
 from gbrank.plots.report.page import NONE, TEXTS, Blocks, Cell, Cells, count, number
@@ -109,15 +111,23 @@ class ReportData:
         return [by_rank(rows, scores[rows]) for scores in self.scores]
 
     @cached_property
+    def trees(self) -> GBRanker | None:
+        """The first model, or the trees of the booster that it is; None if it has none."""
+        ranker = self.rankers[0]
+        if isinstance(ranker, PretrainedRanker):
+            with suppress(ValueError):  # of boosters that are no sum of trees
+                ranker = of_booster(ranker)
+        return ranker if isinstance(ranker, GBRanker) else None
+
+    @cached_property
     def moved(self) -> Vector | str:
         """The mean move of a first model's score by each feature, or why it is not known."""
-        ranker = self.rankers[0]
         n = self.rows.queries.n_documents
-        if not isinstance(ranker, GBRanker):
+        if self.trees is None:
             return "it has no trees"
         sample = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
         try:
-            shares = ranker.explain(take_rows(self.rows.X, sample))
+            shares = self.trees.explain(take_rows(self.rows.X, sample))
         except ValueError as error:  # of an `init` that cannot be explained
             return str(error)
         return np.abs(shares[:, :-1]).mean(axis=0)
@@ -170,13 +180,12 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
 
 def importances(judged: ReportData) -> Blocks:
     """Yield what features are worth."""
-    ranker = judged.rankers[0]
     n = judged.rows.queries.n_documents
     moved = judged.moved
-    if not isinstance(ranker, GBRanker):
-        yield _left_out(ranker, "no trees, whose splits are counted here")
+    if judged.trees is None:
+        yield _left_out(judged.rankers[0], "no trees, whose splits are counted here")
         return
-    gains = ranker.feature_importances_
+    gains = judged.trees.feature_importances_
     if isinstance(moved, str):
         yield f"Mean |SHAP| is not available: {moved}"
         moved = np.full(len(gains), np.nan)
