@@ -106,7 +106,8 @@ def export_model(
                 raise ArgumentError(name, "must not be set for a linear ranker")
         weights = weights_of(ranker, feature_names)
         content = linear.write(Path(path).stem, weights).encode()
-        check_written(content, linear, weights)
+        if verify:
+            check_written(content, linear, weights, ranker)
     else:
         chosen = format_of(format)
         forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)

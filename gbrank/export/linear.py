@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 from gbrank.common.checks import check_known_name
 from gbrank.common.errors import ArgumentError
 from gbrank.export.forest import FeatureNames, names_of
@@ -17,6 +19,7 @@ from gbrank.linear.linear_model import LinearModel
 from gbrank.linear.linear_ranker import LinearRanker
 
 Weights: TypeAlias = dict[str, float]
+N_ROWS = 2000  # of which scores are compared
 CLASS = "org.apache.solr.ltr.model.LinearModel"
 
 
@@ -69,11 +72,16 @@ def weights_of(ranker: LinearModel, feature_names: FeatureNames | None) -> Weigh
     return dict(zip(names_of(ranker, feature_names), ranker.coef_.tolist(), strict=True))
 
 
-def check_written(content: bytes, format: LinearFormat, weights: Weights) -> None:
-    """Read a file again, which must have these weights."""
+def check_written(
+    content: bytes, format: LinearFormat, weights: Weights, ranker: LinearModel
+) -> None:
+    """Read a file again, which must have these weights, and give the scores of the ranker."""
     try:
         read = format.read(content.decode())
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ArgumentError("path", "must be a file of the format", repr(error)) from None
     if read != weights:
         raise ArgumentError("path", "must have the ranker's weights", str(read))
+    rows = np.random.default_rng(0).normal(size=(N_ROWS, len(read)))
+    if not np.allclose(rows @ [*weights.values()], ranker.predict(rows)):
+        raise ArgumentError("path", "must give the ranker's scores", str(read))

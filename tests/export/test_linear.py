@@ -1,14 +1,17 @@
 """Linear rankers: their weights in the formats of engines."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from gbrank import LinearRanker, SLAMPerceptron, export_model, make_cubic
+from gbrank.export.linear import LINEAR_FORMATS
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=3, random_state=0)
 FRAME = pd.DataFrame(X, columns=["bm25(title)", "price", "age"])
@@ -34,6 +37,31 @@ def test_weights_by_engine(tmp_path: Path) -> None:
     expression = (tmp_path / "vespa").read_text()
     scores = [eval(expression, dict(zip("abc", row, strict=True))) for row in X.tolist()]
     assert_allclose(scores, linear.predict(FRAME), rtol=1e-12)
+
+
+@pytest.mark.parametrize("format", ["opensearch", "solr", "vespa"])
+def test_wrong_files_are_found(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong weight, and weights in another order than that of the columns of predict."""
+    linear = ranker()
+    file = tmp_path / "model"
+    right = LINEAR_FORMATS[format]
+
+    def write(name: str, weights: dict[str, float]) -> str:
+        return right.write(name, weights | {"age": float(np.nextafter(weights["age"], 1))})
+
+    with monkeypatch.context() as patch:
+        patch.setitem(LINEAR_FORMATS, format, replace(right, write=write))
+        with pytest.raises(ValueError, match="path must have the ranker's weights"):
+            export_model(linear, file, format)
+        assert not file.exists()
+        export_model(linear, file, format, verify=False)
+        assert file.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(LinearRanker, "predict", lambda self, X: X[:, ::-1] @ self.coef_)
+        with pytest.raises(ValueError, match="path must give the ranker's scores"):
+            export_model(linear, file, format)
 
 
 def test_folders_and_perceptrons(tmp_path: Path) -> None:
