@@ -32,6 +32,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("position", "position_report([1, 1], [1, 0], [1, 0])"),
         ("y", "NDCG()(np.ma.masked_equal([1, 0], 0), [0, 1])"),
         ("labels", "GBRanker(n_jobs=1).fit(X, 0 * y, qid=qid)"),
+        ("labels", "fit(labels=y)"),
+        ("baseline", "fit_with(baseline='f3')"),
     ],
     "Data frames in parts": [
         ("frame", "split_frame(X)"),

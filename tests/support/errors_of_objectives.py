@@ -70,6 +70,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("columns", "custom_measure(max, columns=['colour'])(y, y, qid=qid, X=frame)"),
         ("<lambda>", "custom_measure(lambda scores, labels: 'good')([1, 0], [0, 1])"),
         ("truncation", "LambdaRank(custom_measure(max), truncation=5)"),
+        ("queries",
+         "LambdaRank(custom_measure(max)).bind(np.arange(201), Queries.from_sizes([201]))"
+         ".gradients(np.zeros(201))"),
         ("measure", "ApproxRank(custom_measure(max))"),
         ("measure", "SmoothRank(custom_measure(max))"),
         ("loss", "fit_with(lambda scores, labels, sigma: 0.0)"),
