@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import quoted
-from gbrank.common.errors import ArgumentError
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
 from gbrank.fit.rounds import EvalsResult
@@ -21,10 +19,7 @@ def opened_ranker(model: Any) -> Any:
     """
     if isinstance(model, str | os.PathLike):
         path = Path(model)
-        model = pretrained_of_file(path) if path.is_file() else load_ranker(path)
-        if model is None:
-            demand = "must be the folder of a ranker, or a model file of LightGBM or XGBoost"
-            raise ArgumentError("model", demand, quoted(str(path)))
+        model = (path.is_file() and pretrained_of_file(path)) or load_ranker(path)
     model = as_pretrained(model)
     return of_booster(model) if isinstance(model, PretrainedRanker) else model
 

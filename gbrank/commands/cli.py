@@ -67,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"warning: {message}")
 
     try:
+        sys.stdin = sys.stdin or io.StringIO()  # None where it is closed
+        sys.stdout = sys.stdout or io.StringIO()
+        sys.stderr = sys.stderr or io.StringIO()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # for what its encoding lacks

@@ -230,9 +230,14 @@ def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Find the known name that a misspelt one may stand for, if there is one."""
-    lower = {text.lower(): text for text in known}
-    close = difflib.get_close_matches(name[:100].lower(), lower, n=1, cutoff=0.7)
-    return lower[close[0]] if close else None
+    known_as = {_folded(text): text for text in known}
+    close = difflib.get_close_matches(_folded(name[:100]), known_as, n=1, cutoff=0.7)
+    return known_as[close[0]] if close else None
+
+
+def _folded(name: str) -> str:
+    """Return a name in small letters; measures are metrics in many libraries."""
+    return name.lower().replace("measure", "metric")
 
 
 def unknown_name(

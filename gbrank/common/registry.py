@@ -55,6 +55,8 @@ class Registry(dict[str, Any], Generic[R]):
         The functions that options may call.
     meant : callable
         Says of a text, and of it in small letters, what may be meant by it, or None.
+    inner : Registry, optional
+        What the names after a colon are of.
     """
 
     def __init__(
@@ -63,12 +65,14 @@ class Registry(dict[str, Any], Generic[R]):
         facts: type[R],
         functions: Mapping[str, Callable[..., Any]],
         meant: Callable[[str], str | None] = lambda text: None,
+        inner: "Registry[Any] | None" = None,
     ) -> None:
         super().__init__()
         self.kind = kind
         self._facts = facts
         self._functions = functions
         self._meant = meant
+        self._inner = inner
 
     def register(self, item: T, name: str | None = None) -> T:
         """Make a measure or an objective known by its `name`; usable as a class decorator.
@@ -130,11 +134,10 @@ class Registry(dict[str, Any], Generic[R]):
             if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", lower)):  # ndcg10
                 lower = with_k
             meant = self._meant(text) or self._meant(lower)
-            name = parse(lower).name
-            if meant is None and (near := nearest(name, known)) is not None:
+            if meant is None and (near := nearest(parse(lower).name, known)) is not None:
                 meant = repr(near)
                 with suppress(ValueError):  # it may take other options
-                    self.find(longer := near + lower[len(name) :])
+                    self.find(longer := self._corrected(lower))
                     meant = repr(longer)
             names = [name for entry in self.facts() for name in (entry.usage, *entry.aliases)]
             raise unknown_name(self.kind, call.name, names, meant)
@@ -145,6 +148,15 @@ class Registry(dict[str, Any], Generic[R]):
         for option in options:
             check_known_name(f"option of {self.kind} {call.name}", option, accepted)
         return item, call, options
+
+    def _corrected(self, text: str) -> str:
+        """Replace the names in a text by the nearest ones that are registered."""
+        name = parse(text).name
+        near = nearest(name, self.known()) or name
+        options, colon, inner = text[len(name) :].partition(":")
+        if self._inner is not None:
+            inner = self._inner._corrected(inner)
+        return near + options + colon + inner
 
 
 def first_line(documented: object) -> str:

@@ -1,6 +1,6 @@
 """Documents by row, by rank in a query, or by name; and those that a query has several times."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_integer, quoted
 from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.values import Positions, Vector
-from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.feature_matrix import Features, as_dense, dense_column
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import as_list, find_matches, is_missing
 from gbrank.data.queries import Queries
@@ -117,8 +117,11 @@ def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
     return len(keys) - len(np.unique(keys))
 
 
-def columns_like(X: Features, target: Vector) -> list[int]:
-    """Find the columns that equal a target up to a strictly monotone transformation."""
+def columns_like(X: Features, target: Vector, categorical: Sequence[int]) -> list[int]:
+    """Find the columns that equal a target up to a strictly monotone transformation.
+
+    Those of categories equal it if each value stands for one of the target's.
+    """
     order = np.argsort(target, kind="stable")
     columns = np.arange(X.shape[1])
     for rows in (order[:HEAD], order):
@@ -126,8 +129,10 @@ def columns_like(X: Features, target: Vector) -> list[int]:
         rises = np.diff(target[rows]) > 0
         steps = moves[rises]
         monotone = (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
-        columns = columns[monotone & ~moves[~rises].any(axis=0)]
-    return columns.tolist()
+        renamed = np.isin(columns, categorical) & steps.all(axis=0)
+        columns = columns[(monotone | renamed) & ~moves[~rises].any(axis=0)]
+    n_values = len(np.unique(target))
+    return [i for i in columns.tolist() if len(np.unique(dense_column(X, i))) == n_values]
 
 
 def of_all(count: int, queries: Queries) -> str:

@@ -47,6 +47,7 @@ from gbrank.evaluation.scorable import (
     scores_from,
 )
 from gbrank.fit.arguments import Ids
+from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measures
@@ -62,6 +63,7 @@ DEFAULT_RANKERS: dict[str, tuple[str, dict[str, Any]]] = {  # of other libraries
 InMemory: TypeAlias = Mapping[Any, Mapping[Any, float]] | Iterable[Any]
 
 
+@explains_words
 def compare_scores(
     scores: Mapping[str, Any],
     y: ArrayLike | StrPath | InMemory,
@@ -234,6 +236,7 @@ def cross_validate_rankers(
     return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)[0]
 
 
+@explains_words
 def compare_rankers(
     rankers: Mapping[str, Any],
     datasets: Sequence[Dataset],

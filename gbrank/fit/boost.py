@@ -67,7 +67,7 @@ def boost(
         demand = "is required with init_score: trees alone would score the validation documents"
         raise ArgumentError("eval_init_score", demand)
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
-    warn_of_data(documents[0], schema.feature_names)
+    warn_of_data(documents[0], schema)
     checkpoint = _checkpoint(ranker, schema, documents, folder, every)
     if len(documents) == 1 and ranker.validation_fraction is not None:
         documents = [*documents[0].split(ranker.validation_fraction, settings.seed)]

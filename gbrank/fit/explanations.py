@@ -21,6 +21,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import Ids, TableLike, n_documents
 from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.chain import is_empty
 from gbrank.fit.pretrained import PretrainedRanker
 
 N_REASONS = 3
@@ -133,15 +134,18 @@ def explain_scores(ranker: BoostedRanker, X: TableLike, output: str) -> Any:
     """Compute what each feature adds to scores; see `GBRanker.explain`."""
     check_choice(output, "output", ["array", "shap"])
     schema = ranker._schema
-    features = schema.transform(X)
-    shares = _shares(ranker, features)
+    shares = np.empty((0, schema.n_features + 1))
+    features = shares[:, :-1]
+    if not is_empty(X):
+        features = schema.transform(X)
+        shares = _shares(ranker, features)
     if output == "array":
         return shares
     kind = object if schema.categories else np.float64
     return import_optional("shap", "shap").Explanation(
         values=shares[:, :-1],
         base_values=shares[:, -1],
-        data=np.array(_values(schema, features), kind),
+        data=np.array(_values(schema, features), kind).reshape(features.shape),
         feature_names=schema.feature_names,
     )
 

@@ -11,7 +11,7 @@ from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.words import WORDS, by_name
 
 T = TypeVar("T", bound=type)
-M = TypeVar("M", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
 
 LIBRARIES = {name.lower(): name for name in ("RankLib", "LightGBM", "XGBoost", "CatBoost")}
 DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
@@ -84,19 +84,18 @@ def _check_no_data_set(X: object) -> None:
         raise ArgumentTypeError("X", demand, f"{library}'s {type(X).__name__}", hint)
 
 
-def explains_words(method: M) -> M:
-    """Let a method say what stands for an unknown keyword; a decorator."""
-    known = list(inspect.signature(method).parameters)[1:]
+def explains_words(function: F) -> F:
+    """Let a function or a method say what stands for an unknown keyword; a decorator."""
+    known = {*inspect.signature(function).parameters} - {"self"}
 
-    @functools.wraps(method)
-    def explaining(self: Any, *values: Any, **named: Any) -> Any:
-        if not named.keys() <= set(known):
-            owner = f"{type(self).__name__}.{method.__name__}"
-            _check_known(owner, "argument", named, known, TypeError)
-        _check_no_data_set(values[0] if values else named.get("X"))
-        return method(self, *values, **named)
+    @functools.wraps(function)
+    def explaining(*values: Any, **named: Any) -> Any:
+        _check_known(function.__qualname__, "argument", named, known, TypeError)
+        for value in (*values[:2], named.get("X")):
+            _check_no_data_set(value)
+        return function(*values, **named)
 
-    return cast(M, explaining)
+    return cast(F, explaining)
 
 
 def explains_parameters(cls: T) -> T:

@@ -169,15 +169,15 @@ def documents_key(documents: Documents) -> str:
     return f"{sum(all_gather(int(total))) % 2**64:x}"
 
 
-def warn_of_data(documents: Documents, names: Sequence[str]) -> None:
+def warn_of_data(documents: Documents, schema: Schema) -> None:
     """Warn of duplicate rows, and of copies of other columns among the features."""
     if not is_part() and n_workers() == 1:
         _warn_of_equal_rows(documents)
-        _warn_of_copies(documents, names)
+        _warn_of_copies(documents, schema)
 
 
-def _warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
-    """Warn about features that equal query ids, labels or positions up to a monotone map."""
+def _warn_of_copies(documents: Documents, schema: Schema) -> None:
+    """Warn about features that equal query ids, labels or positions but for scale or names."""
     queries = documents.queries
     position = documents.position
     if len(documents.y) < FEWEST_ROWS:
@@ -189,10 +189,11 @@ def _warn_of_copies(documents: Documents, names: Sequence[str]) -> None:
     if position is not None and position.ndim == 1:
         targets["position"] = position
     for argument, target in targets.items():
-        copies = [names[column] for column in columns_like(documents.X, target)]
+        copies = columns_like(documents.X, target, schema.categorical)
         if copies and target.min() < target.max():
+            name = quoted(schema.feature_names[copies[0]])
             warn_user(
-                f"feature {quoted(copies[0])} is a copy of {argument}, perhaps rescaled. New "
+                f"feature {name} is a copy of {argument}, perhaps rescaled. New "
                 "documents will lack it, or give it another meaning: drop it from X."
             )
 

@@ -271,7 +271,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         schema = learn_numbers(train.X)
         rows = with_numbers(schema, train, by_query=self.by_query)
         judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
-        warn_of_data(rows, schema.feature_names)
+        warn_of_data(rows, schema)
         if self.early_stopping_rounds is not None and not valid:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         # "sgd" with validation data keeps the best step anyway.

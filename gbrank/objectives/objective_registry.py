@@ -52,7 +52,7 @@ def _meant(text: str) -> str | None:
     return known or (f"'lambda:{text}'" if MEASURES.has(text) else None)
 
 
-OBJECTIVES = Registry("objective", ObjectiveFacts, {}, _meant)
+OBJECTIVES = Registry("objective", ObjectiveFacts, {}, _meant, MEASURES)
 register_objective = OBJECTIVES.register
 
 

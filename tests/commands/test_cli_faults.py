@@ -90,6 +90,21 @@ def test_long_tokens(source: str, content: bytes, tmp_path: Path, fault: Output)
     assert re.search(r"long\.txt(, line [12][,:].*|:) expected .*, got", said)
 
 
+@pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
+def test_closed_streams(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has None for a stream that the shell has closed, as by ``>&-``."""
+    monkeypatch.setattr(sys, stream, None)
+    assert main(["list", "metrics"]) == 0
+    assert main(["predict", "-" if stream == "stdin" else "none.txt", "--model", "none"]) == 1
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate", "tune"])
+def test_measures_are_metrics(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "one.txt", "--measures", "map"])
+    assert "argument --measures. Did you mean '--metric'?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Help shows examples, and the examples are right."""

@@ -116,7 +116,7 @@ def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
         ("explain d.txt --model l --query 1 --docid u --document a", "--docid must be"),
         ("train t.csv --sparse", "--sparse must be given with LETOR files only, got t.csv"),
         ("train twice.csv", "twice.csv: expected a different name for each column, got 'a'"),
-        ("train index.csv", "got ''. An index that was written to a file has none."),
+        ("train index.csv", "got ''. A saved index is read back as a column without a"),
         ("train bad.parquet", "bad.parquet: Could not open Parquet"),
         ("report t.csv --model m --against m/ --html h", "--against must be another model than"),
         ("train bad.csv.gz", "bad.csv.gz: Not a gzipped file"),

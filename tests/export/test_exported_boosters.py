@@ -158,7 +158,7 @@ def test_categories_are_codes(tmp_path: Path) -> None:
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "data.txt").write_text("1 qid:1 1:0.5\n")
-    with pytest.raises(ValueError, match="model must be the folder of a ranker, or a model file"):
+    with pytest.raises(FileNotFoundError, match=r"data\.txt is a file: pass the folder that holds"):
         export_model(tmp_path / "data.txt", tmp_path / "model", "opensearch")
 
 

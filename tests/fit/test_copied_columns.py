@@ -48,6 +48,21 @@ def test_ids_that_are_text(recwarn: pytest.WarningsRecorder) -> None:
     assert warned(recwarn) == [("query", "qid")]
 
 
+def test_ids_in_another_spelling(recwarn: pytest.WarningsRecorder) -> None:
+    """As categories, whose order ("query 10" before "query 2") is not that of the ids."""
+    texts = [f"query {query}" for query in QID]
+    frame = pd.DataFrame(X, columns=list("abc")).assign(query=pd.Categorical(texts))
+    GBRanker(**PARAMS).fit(frame, Y, qid=QID)
+    assert warned(recwarn) == [("query", "qid")]
+
+
+@pytest.mark.parametrize("days", [QID % 19, QID // 2])
+def test_a_category_of_several_queries(days: Any, recwarn: pytest.WarningsRecorder) -> None:
+    frame = pd.DataFrame(X, columns=list("abc")).assign(day=pd.Categorical(days))
+    GBRanker(**PARAMS).fit(frame, Y, qid=QID)
+    assert warned(recwarn) == []
+
+
 def test_sparse_and_linear(recwarn: pytest.WarningsRecorder) -> None:
     copied = np.column_stack([X, QID])
     GBRanker(**PARAMS).fit(sp.csr_matrix(copied), Y, qid=QID)

@@ -214,3 +214,11 @@ def test_queries_and_documents_that_read_the_same() -> None:
     assert ranker.explain_document(X, 1, qid=ids, query="2").names[0] == "rank 1"
     with pytest.raises(ValueError, match=r"query must be one of .*got 1\.?$"):
         ranker.explain_document(X, 1, qid=ids, query=1)
+
+
+def test_no_rows(on_frame: GBRanker) -> None:
+    """Of a search without hits: no shares, as there are no scores."""
+    assert on_frame.explain(FRAME[:0]).shape == (0, 6)
+    explained = on_frame.explain(FRAME[:0], output="shap")
+    assert (explained.values.shape, explained.data.shape) == ((0, 5), (0, 5))
+    assert on_frame.predict(FRAME[:0]).shape == (0,)

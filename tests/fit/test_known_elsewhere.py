@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from gbrank import GBRanker, get_measure, get_objective
+from gbrank import GBRanker, compare_rankers, compare_scores, get_measure, get_objective, report
 from gbrank.fit.known_elsewhere import HERE, TABLE
 
 OWN = inspect.signature(GBRanker).parameters
@@ -166,3 +166,11 @@ def test_advice_depends_on_the_value(word: dict[str, Any], advice: str) -> None:
     """Followed, it does what was written."""
     with pytest.raises(TypeError, match=advice):
         GBRanker(**word)
+
+
+def test_measures_are_metrics() -> None:
+    """Functions say which of their arguments a wrong guess stands for."""
+    for function in (compare_rankers, compare_scores, report):
+        name = function.__name__
+        with pytest.raises(TypeError, match=rf"argument of {name} 'measures'\. Did you mean 'met"):
+            function({}, measures="map")

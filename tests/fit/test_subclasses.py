@@ -69,7 +69,7 @@ def test_rankers(form: str, tmp_path: Path) -> None:
     loaded = type(ranker).load(tmp_path)
     assert loaded.get_params() == ranker.get_params()
     assert_array_equal(loaded.predict(X), expected)
-    with pytest.raises(ValueError, match=rf"load it by {type(ranker).__name__}\.load"):
+    with pytest.raises(ValueError, match=rf"use {type(ranker).__name__}\.load"):
         load_ranker(tmp_path)
 
 

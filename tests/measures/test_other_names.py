@@ -58,3 +58,10 @@ def test_every_entry_can_be_used() -> None:
         for name in names:
             with pytest.raises(ValueError, match=re.escape(f"Did you mean {entry}?")):
                 get_objective(name)
+
+
+@pytest.mark.parametrize("text", ["lamda:ndgc@10", "LAMDA:ndcg@10", "lamda:NDGC@10"])
+def test_both_names_misspelt(text: str) -> None:
+    """One hint corrects the objective and its metric."""
+    with pytest.raises(ValueError, match=r"Did you mean 'lambda:ndcg@10'\?"):
+        get_objective(text)

@@ -25,6 +25,7 @@ from gbrank.evaluation.scorable import n_rows, open_source, scores_from, select_
 from gbrank.fit.arguments import Ids
 from gbrank.fit.best_feature import best_feature, difference_of
 from gbrank.fit.estimator import BaseRanker
+from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import with_judge
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
@@ -46,6 +47,7 @@ SECTIONS = {  # of two models some are on the first alone, and say `of` which
 }
 
 
+@explains_words
 def report(
     ranker: Any,
     X: Any,
