@@ -13,6 +13,7 @@ of each. `Vector`, `Positions` and `Matrix` are the arrays that structures of wo
 
 from gbrank.boosters.gradient_watch import GradientWatch, RoundGradients
 from gbrank.common.values import Matrix, Positions, Vector
+from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import (
     Derivatives,
@@ -60,6 +61,7 @@ __all__ = [
     "OnLabel",
     "Positions",
     "Program",
+    "Queries",
     "Query",
     "Ranking",
     "RoundGradients",
