@@ -114,7 +114,7 @@ def test_a_place_without_curvature_has_no_bias(lonely: str) -> None:
 def test_where_a_log_tells_nothing_a_fit_is_naive() -> None:
     """It warns, and says what would help; without regularization it is silent."""
     X, log = log_of(0, queries=20, temperature=0, sessions=3)
-    with pytest.warns(UserWarning, match="of 10 positions, at most 1 are connected"):
+    with pytest.warns(UserWarning, match="at most 1 of 10 positions are connected"):
         ranker = fitted(X, log)
     naive, free = fitted(X, log, position=None), fitted(X, log, position_regularization=None)
     assert_array_equal(ranker.predict(X), naive.predict(X))

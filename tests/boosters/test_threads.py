@@ -123,8 +123,8 @@ def test_options_that_depend_on_threads(params: dict[str, object], one_thread: b
             warnings.simplefilter("always")
             ranker = GBRanker("ranknet", n_jobs=n_jobs, booster_params=params, **common)
             found.append(ranker.fit(X, y, group=[20] * 300).predict(X))
-        told = [str(each.message) for each in caught if "on one thread" in str(each.message)]
+        told = [str(each.message) for each in caught if "one thread" in str(each.message)]
         assert len(told) == (one_thread and n_jobs > 1)
-        assert all(f"not n_jobs={n_jobs}: with " in each for each in told)
+        assert all(f"instead of n_jobs={n_jobs}: with " in each for each in told)
     assert_array_equal(found[0], found[1])
     assert_array_equal(found[0], found[2])

@@ -43,8 +43,8 @@ def test_checkpoints_of_different_rounds(tmp_path: Path) -> None:
 
     def rounds(folder: str) -> int | None:
         content = (tmp_path / "0" / "checkpoint.gbrank").read_bytes().split(b"\n")[1]
-        history, _ = Checkpoint(tmp_path / folder, 2, json.loads(content)["hashes"]).read()
-        return None if history is None else history.done
+        earlier = Checkpoint(tmp_path / folder, 2, json.loads(content)["hashes"]).read()
+        return None if earlier is None else earlier[0].done
 
     GBRanker(n_estimators=4, random_state=0).fit(X, Y, qid=QID, checkpoint=tmp_path / "0")
     assert on_workers(lambda rank: rounds(str(rank)), 2) == [None, None]

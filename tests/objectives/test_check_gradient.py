@@ -40,15 +40,15 @@ class Rows(Objective):
         """Return the name."""
         return self.name
 
-    def runner(self, binding: Any) -> Any:
+    def runner(self, documents: Any, n_jobs: Any, rounds: Any) -> Any:
         """Return the evaluator."""
 
         class Runner:
             def values(self, scores: Any, sigma: float, round: int = 0) -> Any:
-                return np.bincount(binding.queries.index, (scores - binding.y) ** 2 / 2)
+                return np.bincount(documents.queries.index, (scores - documents.y) ** 2 / 2)
 
             def gradients(self, scores: Any, sigma: float, round: int, weights: Any) -> Any:
-                return change(scores - binding.y), np.full(len(scores), 0.5)
+                return change(scores - documents.y), np.full(len(scores), 0.5)
 
         change = self.change
         return Runner()
@@ -121,9 +121,9 @@ class Pulled(Objective):
         """Return the name."""
         return self.name
 
-    def runner(self, binding: Any) -> Any:
+    def runner(self, documents: Any, n_jobs: Any, rounds: Any) -> Any:
         """Return the evaluator."""
-        index, sizes = binding.queries.index, binding.queries.sizes
+        index, sizes = documents.queries.index, documents.queries.sizes
 
         class Runner:
             def values(self, scores: Any, sigma: float, round: int = 0) -> Any:

@@ -13,6 +13,7 @@ from gbrank import (
     Mixture,
     RankNet,
     SLAMPerceptron,
+    custom_measure,
     get_measure,
     get_objective,
     lightgbm_feval,
@@ -22,7 +23,7 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
-from gbrank.extend import autodiff_objective, custom_measure, custom_objective
+from gbrank.extend import autodiff_objective, custom_objective
 from gbrank.objectives.objective_registry import OBJECTIVES
 from gbrank.schedules import SCHEDULES, as_schedule, linear
 

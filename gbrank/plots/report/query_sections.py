@@ -7,7 +7,6 @@ from sklearn.metrics import cohen_kappa_score
 from gbrank.common.registry import first_line
 from gbrank.common.table import Table
 from gbrank.common.values import Vector
-from gbrank.data.documents import take_rows
 from gbrank.evaluation import statistics
 from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.fit.explanations import N_REASONS
@@ -236,7 +235,7 @@ def _list(judged: ReportData, query: int) -> Table:
         for rank in ranks
     ]
     if judged.trees and not isinstance(judged.moved, str) and len(rows) <= LONGEST:
-        shares = judged.trees.explain(take_rows(judged.rows.X, rows))[:, :-1]
+        shares = judged.trees.explain(judged.table_of(rows))[:, :-1]
         for line, beside in zip(lines, (shares - shares.mean(axis=0))[ranks], strict=True):
             line += [_reasons(judged, beside, 1), _reasons(judged, beside, -1)]
         head += ["lifts", "lowers"]

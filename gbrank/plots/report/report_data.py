@@ -26,6 +26,7 @@ from gbrank.data.frames import as_frame
 from gbrank.data.lookup import by_rank, count_repeated_names, count_repeated_rows, of_all
 from gbrank.data.schema import Schema
 from gbrank.evaluation import statistics
+from gbrank.evaluation.scorable import select_columns
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.measures.judges import JUDGE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -119,6 +120,10 @@ class ReportData:
                 ranker = of_booster(ranker)
         return ranker if isinstance(ranker, GBRanker) else None
 
+    def table_of(self, rows: Positions) -> Any:
+        """Take some rows of X, with the columns of the first model."""
+        return take_rows(select_columns(self.rankers[0], self.rows.X), rows)
+
     @cached_property
     def moved(self) -> Vector | str:
         """The mean move of a first model's score by each feature, or why it is not known."""
@@ -127,7 +132,7 @@ class ReportData:
             return "it has no trees"
         sample = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
         try:
-            shares = self.trees.explain(take_rows(self.rows.X, sample))
+            shares = self.trees.explain(self.table_of(sample))
         except ValueError as error:  # of an `init` that cannot be explained
             return str(error)
         return np.abs(shares[:, :-1]).mean(axis=0)
@@ -218,10 +223,11 @@ def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Mean
     others = np.empty(queries.n_documents, np.int64)  # of the same query
     others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
     bound = bind_to_rows(judged.main.measure, rows)
-    tables = [rows.X]
+    X = select_columns(judged.rankers[0], rows.X)
+    tables = [X]
     for column in features.tolist():
         name = judged.schema.feature_names[column]
-        tables.append(_with_values_of(rows.X, name, column, others))
+        tables.append(_with_values_of(X, name, column, others))
     values = [bound.per_query(judged.rankers[0]._predicted(table, queries.qid)) for table in tables]
     changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
     return statistics.Means(*(column[1:] for column in changes))
