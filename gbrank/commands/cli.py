@@ -67,12 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"warning: {message}")
 
     try:
-        sys.stdin = sys.stdin or io.StringIO()  # None where it is closed
-        sys.stdout = sys.stdout or io.StringIO()
-        sys.stderr = sys.stderr or io.StringIO()
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # for what its encoding lacks
+        _open_streams()
         words = list(sys.argv[1:] if argv is None else argv)
         if not words or words[0] not in COMMANDS:
             _print_help(words)
@@ -99,6 +94,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED if FitInterrupted in kinds else 0
     _say(f"error: {reason}")
     return 1
+
+
+def _open_streams() -> None:
+    """Replace closed standard streams, and let the others print what their encoding lacks."""
+    sys.stdin = sys.stdin or io.StringIO()  # None where it is closed
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _call(words: Sequence[str], flags: dict[str, str]) -> None:
