@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn import set_config
 
+from fresh import Fresh, forks
+
 # What the checks of a measure compare is shown when one fails.
 pytest.register_assert_rewrite("oracle")
 
@@ -96,6 +98,15 @@ def registries() -> Iterator[None]:
 
     with patch.dict(MEASURES), patch.dict(OBJECTIVES):
         yield
+
+
+@pytest.fixture(scope="session")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fresh]:
+    """Return what runs code in a process without gbrank; all but its imports is as in a new one."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+    with forks(tmp_path_factory.mktemp("fresh")) as run:
+        yield run
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
@@ -11,6 +10,7 @@ from pkgutil import resolve_name
 import pytest
 
 from command import Output
+from fresh import Fresh
 from gbrank.commands.cli import COMMANDS, main
 from gbrank.commands.options import command_parser
 
@@ -124,22 +124,21 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert seen > 1
 
 
-def test_broken_pipe_is_quiet() -> None:
+LIST = "import runpy; runpy.run_module('gbrank', run_name='__main__')"
+BROKEN = "import os; reader, writer = os.pipe(); os.dup2(writer, 1); os.close(reader)"
+FULL = "import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1)"
+
+
+def test_broken_pipe_is_quiet(fresh: Fresh) -> None:
     """As `python -m gbrank list | true`."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "gbrank", "list"], stdout=writer, stderr=subprocess.PIPE, check=False
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (141, b"")
+    done = fresh(f"{BROKEN}\n{LIST}", "list")
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-def test_a_full_stream() -> None:
+def test_a_full_stream(fresh: Fresh) -> None:
     """No answer is lost with code 0, and nothing is said twice."""
-    command = f"{shlex.quote(sys.executable)} -m gbrank list >/dev/full"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    done = fresh(f"{FULL}\n{LIST}", "list")
     assert done.returncode == 1
     assert done.stderr.startswith("gbrank: error: [Errno 28] No space left on device")
     assert done.stderr.count("\n") == 1

@@ -2,7 +2,6 @@
 
 import io
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from matplotlib.figure import Figure
 
 import gbrank.plots
 from command import SMALL, Output
+from fresh import Fresh
 from gbrank import load_ranker, make_cubic, write_letor
 from gbrank.commands.cli import main
 from gbrank.commands.comparisons import draw
@@ -155,12 +155,10 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_a_real_ctrl_c(place: Path) -> None:
+@pytest.mark.usefixtures("place")
+def test_a_real_ctrl_c(fresh: Fresh) -> None:
     """It ends the training with code 130; the model is there."""
-    argv = ["train", "t.txt", "--model", "new", "--n-jobs", "1"]
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *argv], capture_output=True, text=True, check=False
-    )
+    done = fresh(INTERRUPTED, "train", "t.txt", "--model", "new", "--n-jobs", "1")
     assert done.returncode == 130, done.stderr
     assert "rounds kept" in done.stdout
     assert 1 <= load_ranker("new").best_iteration_ <= 4

@@ -1,13 +1,12 @@
 """`gbrank predict`, run in this process, against the models' own scores."""
 
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from command import Output
+from fresh import Fresh
 from gbrank import LinearRanker, read_letor
 from gbrank.commands.cli import main
 
@@ -78,9 +77,11 @@ def test_comments_may_hold_any_bytes(
     assert f"{path}, line 3, column 3: expected a label of at least 0 (" in said
 
 
-def test_documents_from_standard_input(data: Path, model: str, output: Output) -> None:
+def test_documents_from_standard_input(
+    data: Path, model: str, output: Output, fresh: Fresh
+) -> None:
     """A hyphen stands for it."""
-    argv = [sys.executable, "-m", "gbrank", "predict", "-", "--model", model]
-    with (data / "test.txt").open("rb") as file:
-        piped = subprocess.run(argv, stdin=file, capture_output=True, text=True, check=True)
+    code = "import runpy; runpy.run_module('gbrank', run_name='__main__')"
+    piped = fresh(code, "predict", "-", "--model", model, given=(data / "test.txt").read_text())
+    assert (piped.returncode, piped.stderr) == (0, "")
     assert piped.stdout == output("predict", data / "test.txt", "--model", model)
