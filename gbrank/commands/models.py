@@ -188,12 +188,10 @@ def explain(
     def draw(ax: Any) -> None:
         plots.explanation(why, ax=ax).set(title="", xlabel="")  # the caption says it
 
-    caption = f"What features add to the gap: to the right, in favor of {why.names[0]}."
-    table = why._table()
-    table = replace(table, words=range(len(table.head) - 1))
-    blocks: list[page.Block] = [why.in_words(), page.picture(draw, caption), table]
-    sections = [page.Section("reasons", str(why), blocks)]
-    page.write_page(html, "Why this order", f"Query {query}", sections)
+    picture = page.picture(draw)
+    page.write_page(
+        html, "explanation.html", query=query, why=why, picture=picture, table=why._table()
+    )
 
 
 def report(

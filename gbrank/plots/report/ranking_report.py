@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import quoted
 from gbrank.common.errors import error_context
 from gbrank.common.files import StrPath, check_folder
+from gbrank.common.registry import first_line
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
@@ -22,6 +22,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_of
 from gbrank.data.trec import Run, with_retrieved
 from gbrank.evaluation.scorable import n_rows, open_source, scores_from, select_columns
+from gbrank.evaluation.statistics import LEVEL
 from gbrank.fit.arguments import Ids
 from gbrank.fit.best_feature import best_feature, difference_of
 from gbrank.fit.estimator import BaseRanker
@@ -32,18 +33,28 @@ from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_mea
 from gbrank.plots.report import page, query_sections, report_data
 from gbrank.plots.report.report_data import Measured, ReportData
 
-SECTIONS = {  # of two models some are on the first alone, and say `of` which
-    query_sections.measures: "Metrics",
-    query_sections.changes: "Differences",
-    query_sections.judge: "Value of the judge",
-    query_sections.segments: "Segments",
-    query_sections.distribution: "Distribution over queries",
-    query_sections.worst: "Worst queries{of}",
-    report_data.importances: "Feature importance{of}",
-    report_data.curves: "Learning curves{of}",
-    report_data.data: "Data",
-    report_data.parameters: "Parameters",
-    report_data.versions: "Versions",
+SECTIONS = (
+    query_sections.changes,
+    query_sections.judge,
+    query_sections.segments,
+    query_sections.distribution,
+    query_sections.worst,
+    report_data.importances,
+    report_data.curves,
+    report_data.data,
+    report_data.parameters,
+    report_data.versions,
+)
+LIMITS = {
+    "dots": query_sections.DOTS,
+    "further": query_sections.FURTHER,
+    "level": LEVEL,
+    "longest": query_sections.LONGEST,
+    "most": 200,  # features in a table
+    "queries": report_data.LISTS,
+    "sample": report_data.SAMPLE,
+    "shown": report_data.SHOWN,
+    "top": query_sections.TOP,
 }
 
 
@@ -165,8 +176,15 @@ def report(
         documents=range(len(rows.y)) if documents is None else documents.tolist(),
         docid=docid,
     )
-    title = " against ".join(judged.names)
-    return page.write_page(html, "Ranking report", title, [*_sections(judged)], _facts(judged))
+    return page.write_page(
+        html,
+        "report.html",
+        judged=judged,
+        **{make.__name__: make(judged) for make in SECTIONS},
+        best=_best_feature(judged),
+        limits=LIMITS,
+        first_line=first_line,
+    )
 
 
 def _check_names(names: object) -> tuple[str, str]:
@@ -193,36 +211,10 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
 
 
-def _sections(judged: ReportData) -> Iterator[page.Section]:
-    """Yield the sections that there are; those on one of two models say on which."""
-    suffix = f" ({judged.names[0]})" if judged.names[1:] else ""
-    for make, title in SECTIONS.items():
-        if blocks := [*make(judged)]:
-            yield page.Section(make.__name__, title.format(of=suffix), blocks)
-
-
-def _facts(judged: ReportData) -> list[page.Fact]:
+def _best_feature(judged: ReportData) -> dict[str, Any] | None:
+    """Compare with the best single feature, if there is one."""
     main = judged.main
-    queries = judged.rows.queries
-    mean, low, high, *difference = (column[0] for column in main.compared.means)
-    facts = [_fact(judged.measure, mean, low, high, ".4f")]
-    facts += [_fact(f"against {name}", *difference) for name in judged.names[1:]]
     seen = replace(judged.rows, X=judged.features)
-    if (best := best_feature(judged.schema, seen, seen, main.measure)) is not None:
-        of_best = f"against {page.name(best.name)} alone, the best single feature"
-        facts.append(_fact(of_best, *difference_of(main.values[0], best.values)))
-    if main.both:
-        facts.append((f"{main.n_queries:,}", "queries judged by people", "the others by the judge"))
-    without = np.isnan(main.values[0])
-    why = "value" if (judged.n_relevant[without] > 0).any() else "relevant document"
-    left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"
-    length = f"{queries.sizes.mean():.0f} in a query"
-    facts.append((f"{queries.n_queries:,}", "queries", left_out))
-    facts.append((f"{queries.n_documents:,}", "documents", length))
-    return facts
-
-
-def _fact(name: str, mean: float, low: float, high: float, form: str = "+.4f") -> page.Fact:
-    value, ends = page.estimate(mean, low, high, form=form)
-    ends = ends.replace(" ", page.SPACE)
-    return value, name, "no interval" if np.isnan(low) else f"95% interval {ends}"
+    if (best := best_feature(judged.schema, seen, seen, main.measure)) is None:
+        return None
+    return {"name": best.name, "difference": difference_of(main.values[0], best.values)}

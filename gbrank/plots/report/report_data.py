@@ -1,4 +1,4 @@
-"""Data of a report: documents and models with values of queries; the parts that describe them."""
+"""Data of a report: documents and models with values of queries; what describes them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 from scipy.sparse import SparseEfficiencyWarning
 
-from gbrank.common.table import Table, number_names
+from gbrank.common.table import number_names
 from gbrank.common.values import Matrix, Positions, Vector, as_json
 from gbrank.common.version import __version__
 from gbrank.data.documents import Documents, take_rows
@@ -33,7 +33,7 @@ from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.opening import of_booster
 from gbrank.plots.fitted_ranker import learning_curves
 from gbrank.plots.report import page
-from gbrank.plots.report.page import NONE, TEXTS, Blocks, Cell, Cells, count, number
+from gbrank.plots.report.page import NONE
 from gbrank.ranker import GBRanker
 
 MOST_GROUPS = 10
@@ -67,6 +67,11 @@ class Measured(NamedTuple):
         n_queries = statistics.common_queries(people).shape[1]
         return cls(measure, values, both, statistics.compared_with_judge(both), n_queries)
 
+    @property
+    def signs(self) -> Vector:
+        """Where the first of two models is better (1), equal, or worse (-1)."""
+        return np.sign(np.subtract(*statistics.common_queries(self.values)))
+
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
@@ -93,6 +98,11 @@ class ReportData:
     def measure(self) -> str:
         """The measure that decides."""
         return str(self.main.measure)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The class of each model."""
+        return [NONE if ranker is None else type(ranker).__name__ for ranker in self.rankers]
 
     @cached_property
     def label_names(self) -> dict[float, str]:
@@ -183,34 +193,17 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
     return names, dict(zip(values, codes.tolist(), strict=True))
 
 
-def importances(judged: ReportData) -> Blocks:
-    """Yield what features are worth."""
-    n = judged.rows.queries.n_documents
-    moved = judged.moved
+def importances(judged: ReportData) -> list[tuple[Any, ...]]:
+    """List features: name, share of the gain, mean |SHAP|, and the change if it is shuffled."""
     if judged.trees is None:
-        yield _left_out(judged.rankers[0], "no trees, whose splits are counted here")
-        return
+        return []
     gains = judged.trees.feature_importances_
-    if isinstance(moved, str):
-        yield f"Mean |SHAP| is not available: {moved}"
-        moved = np.full(len(gains), np.nan)
-    else:
-        at_random = " drawn at random" if n > SAMPLE else ""
-        yield TEXTS["importances"].format(documents=count(min(n, SAMPLE), "document") + at_random)
-    yield TEXTS["shuffled"].format(measure=judged.measure, shown=SHOWN, queries=LISTS)
+    unknown = isinstance(judged.moved, str)
+    moved = np.full(len(gains), np.nan) if unknown else judged.moved
     names = judged.schema.feature_names
     order = np.lexsort((-gains, -np.nan_to_num(moved)))
-    rows: list[Cells] = [
-        [page.name(names[i]), page.bar(gains[i], gains.max()), page.bar(moved[i], moved.max())]
-        for i in order
-    ]
-    changes = shuffled_changes(judged, order[:SHOWN])
-    for row, *change in zip(rows, *changes[3:], strict=False):
-        row += page.estimate(*change, form="+.4f")
-    for row in rows[SHOWN:]:
-        row += ["", ""]
-    head = ["feature", "share of the gain", "mean |SHAP|", f"{judged.measure} if shuffled"]
-    yield from _of_features([*head, "95% interval"], rows)
+    changes = zip(*shuffled_changes(judged, order[:SHOWN])[3:], strict=True)
+    return [(names[i], gains[i], moved[i], change) for i, change in zip_longest(order, changes)]
 
 
 def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Means:
@@ -244,85 +237,49 @@ def _with_values_of(X: Any, name: str, column: int, rows: Positions) -> Any:
     return copy
 
 
-def _of_features(head: list[str], rows: list[Cells]) -> Blocks:
-    """Yield the table of the first features."""
-    yield from page.folded(head, rows[:MOST], SHOWN)
-    if len(rows) > MOST:
-        yield f"The first {MOST} of {len(rows):,} features."
-
-
-def _left_out(ranker: Any, lack: str) -> str:
-    kind = "scores alone have" if ranker is None else f"a {type(ranker).__name__} has"
-    return f"Not available: {kind} {lack}."
-
-
-def curves(judged: ReportData) -> Blocks:
-    """Yield measures by round."""
+def curves(judged: ReportData) -> Any:
+    """Draw measures by round; None of a model without rounds, empty if nothing was measured."""
     ranker = judged.rankers[0]
-    if (results := getattr(ranker, "evals_result_", None)) is None:
-        yield _left_out(ranker, "no rounds")
-    elif not results:
-        yield "Not available: the model was fitted without validation data, and with verbose=0."
-    else:
-        yield page.picture(lambda axes: learning_curves(ranker, ax=axes), TEXTS["curves"])
-        yield results._table()
+    if not (results := getattr(ranker, "evals_result_", None)):
+        return results
+    picture = page.picture(lambda axes: learning_curves(ranker, ax=axes))
+    return {"picture": picture, "table": results._table()}
 
 
-def data(judged: ReportData) -> Blocks:
-    """Yield what the documents, queries and labels are, and the features beside training's."""
+def data(judged: ReportData) -> dict[str, Any]:
+    """Describe the documents, labels, and features, also beside training's."""
     rows = judged.rows
     queries = judged.rows.queries
-    sizes = judged.rows.queries.sizes
     if judged.docid is None:
         repeats = count_repeated_rows(judged.features, queries.index, rows.y)
     else:
         repeats = count_repeated_names(judged.documents, queries)
-    lengths = f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,g}"
-    facts = [
-        ["documents", f"{queries.n_documents:,}"],
-        ["queries", f"{queries.n_queries:,}"],
-        ["documents in a query", lengths],
-        ["duplicate documents", f"{of_all(repeats, queries)}, by {judged.docid or 'equal rows'}"],
-        ["queries without a label above 0", f"{(judged.n_relevant == 0).sum():,}"],
-    ]
-    yield Table(["data", ""], facts)
     names, codes = groups(rows.y.tolist())
-    counts = np.bincount(codes).tolist()
-    labels = [
-        [name, f"{n:,}", page.bar(n, max(counts), f"{n / len(codes):.1%}")]
-        for name, n in zip(names, counts, strict=True)
-    ]
-    yield Table(["label", "documents", "share"], labels)
-    yield from _features(judged)
+    return {
+        "median": np.median(queries.sizes),
+        "repeats": of_all(repeats, queries),
+        "labels": list(zip(names, np.bincount(codes).tolist(), strict=True)),
+        "features": _features(judged),
+    }
 
 
-def _features(judged: ReportData) -> Blocks:
-    """Yield a table of the features; those that drifted most first, or with most missing."""
+def _features(judged: ReportData) -> list[tuple[float, str, list[tuple[float, float]]]]:
+    """List features that drifted most first, or with most missing: shares of these, medians."""
     tables = [judged.features]
-    training = judged.training
-    head = ["feature", "missing", "median"]
-    if training is None:
-        yield TEXTS["missing"]
-    else:
-        tables.append(training)
-        head += ["missing in training", "median in training", "drift"]
-        yield TEXTS["drifted"].format(training=count(training.shape[0], "document"))
-    rows: list[tuple[float, Cells]] = []
+    if judged.training is not None:
+        tables.append(judged.training)
+    rows = []
     for column, feature in enumerate(judged.schema.feature_names):
         categorical = column in judged.schema.categorical
         samples = [dense_column(table, column) for table in tables]
-        cells: Cells = [page.name(feature)]
+        facts = []
         for values in samples:
             known = values[~np.isnan(values)]
             median = np.nan if categorical or not known.size else float(np.median(known))
-            cells += [f"{np.isnan(values).mean():.1%}", number(median, ".4g")]
-        key = float(np.isnan(samples[0]).mean())
-        if samples[1:]:
-            key = drift(*samples, categorical=categorical)
-            cells.append(page.bar(key, 1.0))
-        rows.append((key, cells))
-    rows.sort(key=lambda row: -row[0])
-    yield from _of_features(head, [cells for _, cells in rows])
+            facts.append((float(np.isnan(values).mean()), median))
+        key = drift(*samples, categorical=categorical) if samples[1:] else facts[0][0]
+        rows.append((key, feature, facts))
+    return sorted(rows, key=lambda row: -row[0])
 
 
 def drift(here: Vector, then: Vector, *, categorical: bool) -> float:
@@ -336,28 +293,22 @@ def drift(here: Vector, then: Vector, *, categorical: bool) -> float:
     return float(np.abs(np.diff(counts / counts.sum(axis=0))).sum() / 2)
 
 
-def parameters(judged: ReportData) -> Blocks:
-    """Yield the parameters of each model; those that differ stand out, and come first."""
+def parameters(judged: ReportData) -> list[tuple[str, list[str], bool]]:
+    """List the parameters of each model, and whether they differ; those that do come first."""
     params = []
     for ranker in judged.rankers:
         says = hasattr(ranker, "get_params") and not isinstance(ranker, PretrainedRanker)
         values = ranker.get_params(deep=False) if says else {}
         params.append({key: page.name(as_json(value)) for key, value in values.items()})
-    kinds = [NONE if ranker is None else type(ranker).__name__ for ranker in judged.rankers]
-    differing: list[Cells] = [["class", *kinds]]
-    equal: list[Cells] = []
+    rows = []
     for key in dict.fromkeys(chain(*params)):
         texts = [values.get(key, NONE) for values in params]
-        differ = len({*texts}) > 1
-        rows = differing if differ else equal
-        rows.append([key, *(Cell(text, strong=differ) for text in texts)])
-    yield from page.folded(["parameter", *judged.names], differing + equal, 2 * SHOWN, range(3))
+        rows.append((key, texts, len({*texts}) > 1))
+    return [("class", judged.kinds, False), *sorted(rows, key=lambda row: not row[2])]
 
 
-def versions(judged: ReportData) -> Blocks:
-    """Yield the versions of what computed the page."""
+def versions(judged: ReportData) -> list[tuple[str, str]]:
+    """List the versions of what computed the page."""
     boosters = {ranker.booster for ranker in judged.rankers if isinstance(ranker, GBRanker)}
-    rows = [["gbrank", __version__], ["Python", platform.python_version()]]
-    rows += [[library, version(library)] for library in (*sorted(boosters), *LIBRARIES)]
-    yield "Versions that computed this page; the model may have been trained with others."
-    yield Table(["library", "version"], rows, (0, 1))
+    rows = [("gbrank", __version__), ("Python", platform.python_version())]
+    return rows + [(library, version(library)) for library in (*sorted(boosters), *LIBRARIES)]
