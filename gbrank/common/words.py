@@ -3,9 +3,10 @@
 "elsewhere" says what to use for keywords of RankLib, LightGBM, XGBoost and CatBoost (NAME is the
 word itself; those with () are callbacks; the first name of each library is the one that most people
 use); "objectives" for names of objectives; "measures", by library, for names of measures (_K and
-@K where a rank follows; a remark after "; ", and nothing where gbrank has none), whose "options"
-are written as here; "set_by" for parameters of either booster that gbrank
-sets itself. "lightgbm" and "xgboost" are the `Options` of these boosters.
+@K where a rank follows; a remark after "; ", and nothing where gbrank has none), whose
+"spellings", regular expressions, are replaced by those of gbrank in turn; "set_by" for parameters
+of either booster that gbrank sets itself. "lightgbm" and "xgboost" are the `Options` of these
+boosters.
 "vespa" lists the functions of its expressions.
 """
 

@@ -30,12 +30,9 @@ class Elsewhere(NamedTuple):
 
 def known_elsewhere(text: str) -> Elsewhere | None:
     """Look a text up: ``P_10``, ``AP(rel=2)``, ``NDCG:top=10;type=Exp`` or ``map@10-``."""
-    translated = text.replace('"', "'")
-    for theirs, ours in WORDS["options"].items():
-        translated = translated.replace(theirs, ours)
-    translated = re.sub(r"^(\w+):(.*)$", r"CatBoost \1(\2)", translated)
-    translated = re.sub(r"^(\w+)(@\d+)?-$", r"\1-\2", translated)
-    translated = re.sub(r"[_.](\d+)$", r"_K@\1", translated)
+    translated = text
+    for theirs, ours in WORDS["spellings"].items():
+        translated = re.sub(theirs, ours, translated)
     call = parse(translated)
     try:
         options = parse_options(call.options, text)

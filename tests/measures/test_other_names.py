@@ -33,7 +33,7 @@ def test_what_means_one_thing_is_accepted(text: str, usual: str) -> None:
     [
         ("ndcg_cut_10", r"'ndcg@10\(gain=linear,no_relevant=0\)' for ndcg_cut_10 of trec_"),
         ("nDCG@5", "for nDCG@5 of ir_measures, since its gains are linear"),
-        ("AP@100", r"'ap@100\(no_relevant=0\)' .* divides by min\(R, k\) and not by R"),
+        ("AP@100", r"'ap@100\(no_relevant=0\)' .* divides by R and not by min\(R, k\)"),
         ("NDCG:top=10", r"'ndcg@10\(gain=linear\)' for NDCG:top=10 of CatBoost"),
         ("nDCG(judged_only=True)@5", "without its option judged_only"),
         ("bpref", r"a function of your own, as docs/extending.md has bpref \(trec_eval\)"),
