@@ -8,8 +8,8 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -24,18 +24,12 @@ from gbrank.data.ids import as_list, find_matches
 from gbrank.data.lookup import document_names
 from gbrank.data.queries import Queries
 from gbrank.data.records import entries_of, is_in_memory
-from gbrank.data.text_files import (
-    LARGEST_EXACT,
-    STDIN,
-    check_names,
-    decoded,
-    read_bytes,
-    write_lines,
-)
+from gbrank.data.text_files import LARGEST_EXACT, check_names, decoded, read_bytes, write_lines
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
 
 Lines: TypeAlias = tuple[Vector, list[str], list[str]]
+Entry: TypeAlias = tuple[int, str, str, Any]  # line or 0, query, document, number
 DocumentKey: TypeAlias = tuple[Any, str]  # its query, and its name
 QueryKey: TypeAlias = Callable[[Any], Any]  # equal for ids of one query
 
@@ -56,6 +50,15 @@ class Form(NamedTuple):
     number: str
     kind: str
     pattern: re.Pattern[str]
+
+    def read_number(self, value: Any) -> float:
+        """Read a number, which may be text; NaN if it is none."""
+        if isinstance(value, str) and not self.pattern.fullmatch(value):
+            return math.nan
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            return math.nan
 
 
 RUN = Form("query Q0 document rank score name", "score", "a finite number", _NUMBER)
@@ -147,35 +150,20 @@ def is_path(source: object) -> TypeGuard[StrPath]:
     return isinstance(source, str | os.PathLike)
 
 
-def is_qrels(path: StrPath) -> bool:
-    """Check whether the first line of a file is one of qrels, not of LETOR data."""
-    if path == STDIN:  # it can be read once
-        return False
-    fields = read_bytes(path).partition(b"\n")[0].decode(errors="replace").split()
-    return len(fields) == 4 and ":" not in fields[1] and bool(_INTEGER.fullmatch(fields[3]))
-
-
 def _read(source: Any, argument: str, form: Form) -> Lines:
     if is_path(source):
         return _parse(source, read_bytes(source), form)
-    column = form.number
     if isinstance(source, Iterator):
         source = list(source)
     if not is_in_memory(source):
         demand = (
-            f"must be a path, {{query: {{document: {column}}}}}, a data frame with columns such as "
-            f"query_id, doc_id and {column}, or records of ir_measures"
+            f"must be a path, {{query: {{document: {form.number}}}}}, a data frame with columns "
+            f"such as query_id, doc_id and {form.number}, or records of ir_measures"
         )
         raise ArgumentError(argument, demand, quoted(source))
-    numbers: dict[DocumentKey, float] = {}
     with error_context(f"{argument}: "):
-        for query, document, number in entries_of(source, column):
-            if not math.isfinite(number):
-                raise ArgumentError(column, "must be finite", f"{number} of {quoted(document)}")
-            _add(numbers, query, document, number, f"expected one {column}")
-    if not numbers:
-        raise ArgumentError(argument, "must hold at least one document", quoted(source))
-    return _as_lines(numbers)
+        entries = entries_of(source, form.number)
+    return _collect(argument, ((0, *entry) for entry in entries), form)
 
 
 def read_judged_run(run: Any, qrels: Any) -> tuple[Vector, Vector, list[str]]:
@@ -260,8 +248,7 @@ class Run(NamedTuple):
             single = self.scores.astype(np.float32)
         worst_first = np.lexsort((np.array(self.documents), single, topics.index))
         ranks = np.empty(len(self.scores))
-        for first, last in pairwise(topics.offsets):
-            ranks[worst_first[first:last]] = np.arange(last - first, 0, -1)
+        ranks[worst_first] = topics.offsets[1 + topics.index[worst_first]] - np.arange(len(ranks))
         return self.by_document(queries, query_key, ranks)
 
     def by_document(
@@ -319,7 +306,7 @@ class Run(NamedTuple):
 
 
 def with_retrieved(
-    documents: Documents, docid: Any, sources: Mapping[str, Vector | Run], query_key: QueryKey
+    documents: Documents, docid: Any, sources: Mapping[str, Any], query_key: QueryKey
 ) -> tuple[Documents, dict[str, Vector]]:
     """Add the documents that only runs retrieved, and score all as trec_eval ranks them.
 
@@ -328,9 +315,8 @@ def with_retrieved(
     Queries have the same key: str of ids from files, where "1" and "1.0" differ, as in trec_eval.
     """
     runs = {key: source for key, source in sources.items() if isinstance(source, Run)}
-    vectors = {key: source for key, source in sources.items() if not isinstance(source, Run)}
     if not runs:
-        return documents, vectors
+        return documents, dict(sources)
     queries = documents.queries
     n = queries.n_documents
     names = map(str, next(iter(runs.values())).names(docid, queries))
@@ -349,9 +335,12 @@ def with_retrieved(
         return np.append(values, filled[index[n:]])
 
     labels = {JUDGED: np.ones(n), **documents.labels}
-    scores = {key: extended(values, -np.inf) for key, values in vectors.items()}
-    for key, ranks in by_run.items():
-        scores[key] = np.array([-ranks.get(row, np.inf) for row in rows])
+    scores = {
+        key: extended(source, -np.inf)
+        if key not in runs
+        else np.array([-by_run[key].get(row, np.inf) for row in rows])
+        for key, source in sources.items()
+    }
     documents = Documents(
         None,
         extended(documents.y, 0.0),
@@ -466,35 +455,49 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
 
 def _parse(path: StrPath, data: bytes, form: Form) -> Lines:
     columns = form.columns.split()
-    column = form.number
-    numbers: dict[DocumentKey, float] = {}
     ranks: dict[DocumentKey, str] = {}
     decoded(path, data)  # or an error
-    for line, content in enumerate(io.BytesIO(data), 1):
-        where = f"{os.fspath(path)}, line {line}: expected"
-        fields = [field.decode() for field in content.split()]
-        if not fields or (column == "label" and fields[0].startswith("#")):
-            continue
-        if len(fields) != len(columns):
-            owner = {4: ", as qrels have", 6: ", as runs have"}.get(len(fields), "")
-            raise ValueError(
-                f"{where} the columns {form.columns}, got {len(fields)} columns{owner}"
-            )
-        named = dict(zip(columns, fields, strict=True))
-        query = sys.intern(named["query"])
-        document = named["document"]
-        text = named[column]
-        number = float(text) if form.pattern.fullmatch(text) else math.nan
-        if not math.isfinite(number):
-            raise ValueError(f"{where} {form.kind} as {column}, got {quoted(text)}")
-        _add(numbers, query, document, number, f"{where} one {column}")
-        ranks.setdefault((query, document), named.get("rank", ""))
-    if not numbers:
-        raise ValueError(f"{os.fspath(path)}: expected lines {form.columns}, got none")
-    lines = _as_lines(numbers)
+
+    def entries() -> Iterator[Entry]:
+        for line, content in enumerate(io.BytesIO(data), 1):
+            fields = [field.decode() for field in content.split()]
+            if not fields or (form == QRELS and fields[0].startswith("#")):
+                continue
+            if len(fields) != len(columns):
+                owner = {4: ", as qrels have", 6: ", as runs have"}.get(len(fields), "")
+                raise ValueError(
+                    f"{os.fspath(path)}, line {line}: expected the columns {form.columns}, got "
+                    f"{len(fields)} columns{owner}"
+                )
+            named = dict(zip(columns, fields, strict=True))
+            query = sys.intern(named["query"])
+            ranks.setdefault((query, named["document"]), named.get("rank", ""))
+            yield line, query, named["document"], named[form.number]
+
+    lines = _collect(os.fspath(path), entries(), form)
     if all(map(_INTEGER.fullmatch, ranks.values())):
         _warn_of_ranks(path, lines, np.array([*ranks.values()], np.int64))
     return lines
+
+
+def _collect(name: str, entries: Iterable[Entry], form: Form) -> Lines:
+    """Collect the numbers of documents; duplicates must have the same number."""
+    numbers: dict[DocumentKey, float] = {}
+    for line, query, document, value in entries:
+        wrong = ""
+        number = form.read_number(value)
+        if not math.isfinite(number):
+            wrong = f"{form.kind} as {form.number}, got {quoted(value)}"
+        elif (first := numbers.setdefault((query, document), number)) != number:
+            wrong = f"one {form.number}, got {number:.15g} after {first:.15g},"
+        if wrong:
+            where = f"{name}, line {line}" if line else name
+            names = f"document {quoted(document)} of query {quoted(query)}"
+            raise ValueError(f"{where}: expected {wrong} for {names}")
+    if not numbers:
+        raise ValueError(f"{name}: expected at least one document: {form.columns}; got none")
+    qid, documents = zip(*numbers, strict=True)
+    return np.array([*numbers.values()]), [*qid], [*documents]
 
 
 def _warn_of_ranks(path: StrPath, lines: Lines, ranks: Positions) -> None:
@@ -515,22 +518,6 @@ def _warn_of_ranks(path: StrPath, lines: Lines, ranks: Positions) -> None:
             "Scores are used, as in trec_eval. Negate them if they are distances; replace them "
             "with the negated ranks if they are not meaningful."
         )
-
-
-def _add(
-    numbers: dict[DocumentKey, float], query: str, document: str, number: float, demand: str
-) -> None:
-    """Add the score or label of a document, which may be there already, if it is the same."""
-    if (first := numbers.setdefault((query, document), number)) != number:
-        raise ValueError(
-            f"{demand} of document {quoted(document)} of query {quoted(query)}, "
-            f"got {number:.15g} after {first:.15g}"
-        )
-
-
-def _as_lines(numbers: dict[DocumentKey, float]) -> Lines:
-    qid, documents = zip(*numbers, strict=True)
-    return np.array(list(numbers.values())), list(qid), list(documents)
 
 
 def _check_documents(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +115,7 @@ def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
     frame = None if X is None else as_frame(X, "X")
     if isinstance(source, str) and frame is not None and source in frame.columns:
         return frame[source].to_numpy()
-    if isinstance(source, Iterator) or is_in_memory(source):
+    if is_in_memory(source):
         return Run.read(source, name)
     if not is_path(source):
         return as_pretrained(source)
@@ -145,7 +145,8 @@ def _check_is_run(path: Path, content: bytes) -> None:
             json.loads(content)
             raise TypeError(
                 f"{path} is JSON, but no model file of LightGBM or XGBoost: exports and dumps "
-                "cannot be scored. Pass the ranker's folder, or the file of save_model."
+                "cannot be scored. Pass the ranker's folder, or the file of save_model; a run as "
+                "{query: {document: score}}, read by json.load."
             )
 
 
@@ -183,7 +184,7 @@ def select_columns(model: Any, X: Any) -> Any:
 
 def holds_judgments(y: object) -> bool:
     """Check for qrels, in a file or in memory, in place of labels by row."""
-    return is_path(y) or isinstance(y, Iterator) or is_in_memory(y)
+    return is_path(y) or is_in_memory(y)
 
 
 def read_judgments(qrels: Any, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:

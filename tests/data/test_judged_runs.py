@@ -4,7 +4,7 @@ import re
 import warnings
 from collections import namedtuple
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -99,6 +99,7 @@ def forms_of(numbers: Numbers, kind: str) -> dict[str, Any]:
         "dict": numbers,
         "PyTerrier": pyterrier.assign(docid=0, rank=1, query="a text"),
         "ir_measures": pd.DataFrame(rows, columns=["query_id", "doc_id", relevance]),
+        "frame of BEIR": pd.DataFrame(rows, columns=["query-id", "corpus-id", "score"]),
         "frame of ranx": pl.DataFrame(rows, schema=["q_id", "doc_id", "score"], orient="row"),
         "ranx": RunOfRanx(numbers),
         "records": [record(*row) for row in rows],
@@ -107,7 +108,17 @@ def forms_of(numbers: Numbers, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "form", ["dict", "PyTerrier", "ir_measures", "frame of ranx", "ranx", "records", "generator"]
+    "form",
+    [
+        "dict",
+        "PyTerrier",
+        "ir_measures",
+        "frame of BEIR",
+        "frame of ranx",
+        "ranx",
+        "records",
+        "generator",
+    ],
 )
 def test_runs_and_judgments_in_memory(form: str, tmp_path: Path) -> None:
     """As from files, wherever these are accepted; documents may be called NA and 007."""
@@ -147,19 +158,35 @@ def test_runs_and_judgments_in_memory(form: str, tmp_path: Path) -> None:
     )
 
 
+class Judgment(NamedTuple):
+    """A record of qrels."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+
+
 @pytest.mark.parametrize(
     ("run", "text"),
     [
-        ({"q": {"d": np.nan}}, "score must be finite, got nan of 'd'"),
-        ({"q": {}}, "run must hold at least one document"),
+        ({"q": {"d": np.nan}}, "a finite number as score, got nan for document 'd' of query 'q'"),
+        ({"q": {"d": "high"}}, "got 'high' for document 'd' of query 'q'"),
+        ({"test": {"q": {"d": 1.0}}}, "got {'d': 1.0} for document 'q' of query 'test'"),
+        ({"q": {"d": pd.NA}}, "got <NA> for document 'd'"),
+        ({"q": {}}, "run: expected at least one document"),
         (
             {1: {"d": 1.0}, "1": {"d": 2.0}},
-            r"one score of document 'd' of query '1', got 2 after 1",
+            "run: expected one score, got 2 after 1, for document 'd' of query '1'",
         ),
-        (pd.DataFrame({"qid": [1], "docno": ["d"]}), "must have a column 'score'"),
+        (pd.DataFrame({"qid": [1], "docno": ["d"]}), "score must be in a column called score"),
+        ([Judgment("q", "d", 1)], "score must be in a column called score"),
         (
             pd.DataFrame({"qid": [None], "docno": ["d"], "score": [1.0]}),
             "query must not be missing",
+        ),
+        (
+            pd.DataFrame({"qid": ["q"], "docno": [np.nan], "score": [1.0]}),
+            "pandas reads NA as missing, unless keep_default_na=False",
         ),
         ([0.5], "must be a path, {query: {document: score}}, a data frame"),
     ],
@@ -167,6 +194,12 @@ def test_runs_and_judgments_in_memory(form: str, tmp_path: Path) -> None:
 def test_what_is_no_run_in_memory(run: Any, text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text) if "{" in text else text):
         read_run(run)
+
+
+def test_a_record_of_scores_is_no_judgment() -> None:
+    Score = namedtuple("Score", ["query_id", "doc_id", "score"])
+    with pytest.raises(ValueError, match="label must be in a column called label or relevance"):
+        read_qrels([Score("q", "d", 1.0)])
 
 
 def test_whole_numbers_that_became_floats_are_names() -> None:
@@ -318,16 +351,23 @@ def test_short_runs_are_those_of_ir_measures(tmp_path: Path) -> None:
 
 
 NAMES = "P_10 P_5 recall_5 recip_rank Rprec success_1 success_5 set_P ndcg_cut_10 ndcg_cut.5"
+OF_MTEB = {
+    "hit_rate_at_5": "success_5",
+    "mrr_at_1000": "recip_rank",
+    "ndcg_at_10": "ndcg_cut_10",
+    "precision_at_5": "P_5",
+    "recall_at_5": "recall_5",
+}
 
 
-@pytest.mark.parametrize("name", NAMES.split())
+@pytest.mark.parametrize("name", [*NAMES.split(), *OF_MTEB])
 def test_names_of_trec_eval_have_its_numbers(name: str, tmp_path: Path) -> None:
     """Of each query, those without a relevant document and short runs among them."""
     qrels, run = world(0)
     qrels["7"] = dict.fromkeys(qrels["7"], 0)
     run["6"] = dict(list(run["6"].items())[:3])
     y, scores, qid = read_judged_run(*write(tmp_path, qrels, run))
-    key = name.replace(".", "_")
+    key = OF_MTEB.get(name, name).replace(".", "_")
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {re.sub(r"_(?=\d)", ".", key)}).evaluate(run)
     ours = get_measure(meant(name)).per_query(y, scores, qid=qid)
     assert_allclose(ours, [theirs[query][key] for query in dict.fromkeys(map(str, qid))], rtol=1e-6)

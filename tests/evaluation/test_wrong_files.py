@@ -24,6 +24,7 @@ X, Y, QID = make_cubic(20, n_documents=8, n_features=3, random_state=0)
         (pickle.dumps({"a": 1}), r"is a pickle: load it, by joblib\.load"),
         (json.dumps({"trees": [1, 2]}, indent=1).encode(), "is JSON, but no model file of"),
         (json.dumps([{"nodeid": 0, "leaf": 0.5}]).encode(), "is JSON, but no model file of"),
+        (json.dumps({"q": {"d": 0.5}}).encode(), r"\{document: score\}\}, read by json\.load"),
     ],
 )
 def test_what_is_no_run(content: bytes, error: str, tmp_path: Path) -> None:
