@@ -17,7 +17,7 @@ from gbrank.common.errors import ArgumentError
 from gbrank.common.files import replace_file, replaced
 from gbrank.common.values import Array, Positions, Vector
 from gbrank.data.queries import Queries
-from gbrank.data.trec import is_qrels
+from gbrank.data.trec import read_qrels
 from gbrank.evaluation import Comparison, Dataset, compare_rankers
 from gbrank.evaluation.comparison import COSTS, DIFFERENCES, MEANS, PARTS, table_of
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
@@ -174,7 +174,11 @@ def _read(
 
 
 def _check_no_qrels(paths: Sequence[str]) -> None:
-    for path in filter(is_qrels, paths):
+    for path in paths:
+        try:
+            read_qrels(path)
+        except (OSError, ValueError):
+            continue
         hint = f" Compare runs by: gbrank evaluate {path} --run ..."
         demand = "must be documents with features"
         raise ArgumentError("data", demand, f"the TREC qrels {path}", hint) from None

@@ -222,14 +222,14 @@ def _table_format(path: str) -> str | None:
 
 @cache  # since what has been read cannot be looked at again
 def _format_of_stream(stream: TextIO) -> str | None:
-    """Tell the format of a table from its first line."""
-    buffer: Any = getattr(stream, "buffer", None)
-    head: bytes = buffer.peek() if hasattr(buffer, "peek") else b""
+    """Tell the format of a table from its first line, after comments of LETOR files."""
+    peek = getattr(getattr(stream, "buffer", None), "peek", bytes)
+    head: bytes = peek()
     if head.startswith(b"PAR1"):
         return ".parquet"
     if head.startswith(GZIP):
         head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head)
-    line = head.lstrip().partition(b"\n")[0]
+    line = re.sub(rb"(?m)^#.*", b"", head).lstrip().partition(b"\n")[0]
     if re.search(rb"\sqid:", line):
         return None
     return next((form for form, sign in SEPARATORS.items() if sign.encode() in line), None)

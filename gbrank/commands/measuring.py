@@ -173,9 +173,13 @@ def evaluate(
     """
     if (model, scores, run or None).count(None) != 2:
         raise ArgumentError("model", "or --scores or --run must be given, and only one of them")
-    comparing = {"baseline": baseline, "judge_labels": judge_labels, "plot": plot}
-    if len(run) > 1 or any(comparing.values()):
-        compare_runs(file, run, metric=metric, json=json, per_query=per_query, **comparing)
+    if len(run) > 1 or baseline or judge_labels or plot:
+        if not run:
+            raise ArgumentError("run", "must be given with --baseline, --judge-labels or --plot")
+        if per_query:
+            raise ArgumentError("per_query", "must not be given where runs are compared")
+        options = {"metric": metric, "baseline": baseline, "judge_labels": judge_labels}
+        compare_runs(file, run, options, plot=plot, json=json)
         return
     measures = {name: get_measure(name) for name in metric}
     repeats = 0  # of runs and qrels, `judged_run` says it
@@ -208,33 +212,15 @@ def evaluate(
 
 
 def compare_runs(
-    qrels: str,
-    runs: Sequence[str],
-    *,
-    metric: Sequence[str],
-    baseline: str | None,
-    judge_labels: str | None,
-    plot: str | None,
-    json: bool,
-    per_query: bool,
+    qrels: str, runs: Sequence[str], options: dict[str, Any], *, plot: str | None, json: bool
 ) -> None:
-    """Print a comparison of runs, and draw it."""
+    """Print what `compare_scores` finds with these options, and draw it."""
     from gbrank.commands.comparisons import draw  # imports all boosters
     from gbrank.evaluation import compare_scores
 
-    if not runs:
-        raise ArgumentError("run", "must be given with --baseline, --judge-labels or --plot")
-    if per_query:
-        raise ArgumentError("per_query", "must not be given where runs are compared")
     check_unique("--run", runs)
-    comparison = compare_scores(
-        {name: name for name in runs},
-        qrels,
-        metric=metric,
-        baseline=baseline,
-        judge_labels=judge_labels,
-        name=printable(Path(qrels).name),
-    )
+    name = printable(Path(qrels).name)
+    comparison = compare_scores({run: run for run in runs}, qrels, name=name, **options)
     if json:
         print_json(comparison.to_json())
     else:

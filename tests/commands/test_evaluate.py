@@ -167,5 +167,8 @@ def test_comparing_runs(
         runs[0]: means[runs[0]], "-": means[runs[1]],
     }  # fmt: skip
     assert "per-query must not be given" in fault("evaluate", qrels, "--run", *runs, "--per-query")
-    text = fault("compare", "--data", qrels, "--rankers", *runs)
-    assert f"gbrank evaluate {qrels} --run" in text
+    commented = tmp_path / "commented.txt"
+    commented.write_text("# judged by two people, pooled\n" + Path(qrels).read_text())
+    for path in (qrels, commented):
+        text = fault("compare", "--data", path, "--rankers", *runs)
+        assert f"gbrank evaluate {path} --run" in text

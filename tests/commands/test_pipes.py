@@ -32,7 +32,8 @@ def files(data: Path) -> dict[str, Path]:
     frame.to_parquet(paths["parquet"], index=False)
     frame.to_csv(paths["csv.gz"], index=False)
     paths["txt"] = data / "test.txt"
-    paths["txt.gz"].write_bytes(gzip.compress(paths["txt"].read_bytes()))
+    commented = b"# url, text\n\n" + paths["txt"].read_bytes()
+    paths["txt.gz"].write_bytes(gzip.compress(commented))
     return paths
 
 
