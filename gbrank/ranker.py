@@ -115,9 +115,9 @@ class GBRanker(BoostedRanker):
     verbose : int
         1 shows a progress bar, and records the training metric in `evals_result_`; 0 is silent.
     booster_params : dict, optional
-        Further parameters of the booster, under its own names. With data frames,
-        `monotone_constraints` may map columns to 1 or −1, and `interaction_constraints` may list
-        columns, by name.
+        Further parameters of the booster, under its own names. `monotone_constraints` may map
+        columns to 1 or −1, and `interaction_constraints` may list columns, by name ("f0", "f1", ...
+        of arrays; feature 1 of a LETOR file is "f1" on the command line) or position.
 
     Attributes
     ----------

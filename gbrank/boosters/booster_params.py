@@ -148,7 +148,7 @@ def _signs(value: object, argument: str, schema: Schema) -> tuple[int, ...]:
     signs = value
     n = schema.n_features
     if isinstance(value, Mapping):
-        places = find_columns(value, argument, schema.names, n)
+        places = find_columns(value, argument, schema.feature_names, n)
         by_place = dict(zip(places, value.values(), strict=True))
         signs = [by_place.get(place, 0) for place in range(n)]
     listed = signs if isinstance(signs, list | tuple) else ()
@@ -157,9 +157,9 @@ def _signs(value: object, argument: str, schema: Schema) -> tuple[int, ...]:
         raise ArgumentError(argument, demand, quoted(value))
     for place in schema.categorical:
         if listed[place] != 0:  # LightGBM would end the process, XGBoost ignore it
-            column = schema.names[place] if schema.names else place
             demand = "must be 0 for columns of categories, which have no order"
-            raise ArgumentError(argument, demand, f"{listed[place]} for column {column!r}")
+            got = f"{listed[place]} for column {schema.feature_names[place]!r}"
+            raise ArgumentError(argument, demand, got)
     return (*map(int, listed),)  # XGBoost takes no list
 
 
@@ -169,7 +169,8 @@ def _groups(value: object, argument: str, schema: Schema) -> list[list[int]]:
     if not lists or not all(isinstance(group, list | tuple) and group for group in lists):
         demand = "must be lists of columns, such as [[0, 1], [2]]"
         raise ArgumentError(argument, demand, quoted(value))
-    return [[*find_columns(group, argument, schema.names, schema.n_features)] for group in lists]
+    names = schema.feature_names
+    return [[*find_columns(group, argument, names, schema.n_features)] for group in lists]
 
 
 READERS = {"monotone_constraints": _signs, "interaction_constraints": _groups}

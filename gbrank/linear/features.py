@@ -35,11 +35,10 @@ def learn_numbers(X: object) -> Schema:
     """Learn the columns from training data, refusing categories."""
     schema = Schema.learn(X)
     if schema.categorical:
-        names = schema.names or range(schema.n_features)
         raise ValueError(
             "X must hold numbers for a linear ranker; column "
-            f"{names[schema.categorical[0]]!r} holds categories. Encode them, for example by "
-            "sklearn.preprocessing.OneHotEncoder."
+            f"{schema.feature_names[schema.categorical[0]]!r} holds categories. Encode them, "
+            "for example by sklearn.preprocessing.OneHotEncoder."
         )
     return schema
 

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank import NDCG, lightgbm_fobj, xgboost_obj
 from gbrank.common.values import Vector
+from gbrank.data.feature_matrix import LetorArray
 from gbrank.schedules import geometric
 from small_fits import HELD_OUT, QID, QID_ALL, VALID, X_ALL, X, Y, boosters, fit, make, regression
 
@@ -94,13 +95,15 @@ def test_dart(booster: str) -> None:
 def test_constraints_by_name(booster: str) -> None:
     """A mapping of columns to signs, and groups of columns that may interact."""
     features = pd.DataFrame(X, columns=list("abcdef"))
-    for name, by_place, by_name in (
-        ("monotone_constraints", [1, 0, -1, 0, 0, 0], {"c": -1, "a": 1}),
-        ("interaction_constraints", [[0, 1], [2]], [["a", "b"], ["c"]]),
+    letor = X.view(LetorArray)
+    for name, by_place, by_name, of_letor in (
+        ("monotone_constraints", [1, 0, -1, 0, 0, 0], {"c": -1, "a": 1}, {"f3": -1, "f1": 1}),
+        ("interaction_constraints", [[0, 1], [2]], [["a", "b"], ["c"]], [["f1", "f2"], ["f3"]]),
     ):
         expected = make(booster, booster_params={name: by_place}).fit(X, Y, qid=QID)
-        named = make(booster, booster_params={name: by_name}).fit(features, Y, qid=QID)
-        assert_array_equal(named.predict(features), expected.predict(X))
+        for table, named in ((features, by_name), (letor, of_letor)):
+            ranker = make(booster, booster_params={name: named}).fit(table, Y, qid=QID)
+            assert_array_equal(ranker.predict(table), expected.predict(X))
         assert (expected.predict(X) != fit(booster).predict(X)).any()
 
 
