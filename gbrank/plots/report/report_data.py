@@ -217,10 +217,9 @@ def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Mean
     others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
     bound = bind_to_rows(judged.main.measure, rows)
     X = select_columns(judged.rankers[0], rows.X)
-    tables = [X]
-    for column in features.tolist():
-        name = judged.schema.feature_names[column]
-        tables.append(_with_values_of(X, name, column, others))
+    names = judged.schema.feature_names
+    shuffled = (_with_values_of(X, names[column], column, others) for column in features.tolist())
+    tables = chain([X], shuffled)  # one at a time: tables may be large
     values = [bound.per_query(judged.rankers[0]._predicted(table, queries.qid)) for table in tables]
     changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
     return statistics.Means(*(column[1:] for column in changes))
