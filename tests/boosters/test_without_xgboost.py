@@ -9,17 +9,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from fresh import Fresh
+from fresh import Fresh, without
 from gbrank import GBRanker, make_cubic
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "howto" / "deploy.md"
-WITHOUT = """
-import sys
-for name in [name for name in sys.modules if name.split(".")[0] == "xgboost"]:
-    del sys.modules[name]
-sys.modules["xgboost"] = None  # which raises ImportError wherever it is imported
-
+USES = """
 import numpy as np
 from gbrank import GBRanker, export_model, load_ranker, make_cubic
 from gbrank.evaluation import scores_from
@@ -60,7 +55,7 @@ def test_fits_predicts_saves_loads_and_exports(
     start = lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(X, y), 3)
     start.save_model(tmp_path / "start.txt")
     monkeypatch.chdir(tmp_path)
-    done = fresh(WITHOUT)
+    done = fresh(without("xgboost") + USES)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "this needs xgboost: pip install xgboost.\n" * 3
     ranker = GBRanker(n_estimators=3, random_state=0, n_jobs=1, init=start).fit(X, y, qid=qid)

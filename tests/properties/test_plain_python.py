@@ -1,7 +1,5 @@
 """Kernels as plain Python, which a debugger and coverage see: `NUMBA_DISABLE_JIT=1`."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from battery import NAMES
+from fresh import Fresh
 from gbrank import Queries, get_measure, get_objective, list_measures
+from gbrank.engine.numba_internals import PLAIN_PYTHON
 from lists import assert_close, gradients, make_labels, make_scores
 
 SIZES = [1, 2, 7, 12]
@@ -23,6 +23,15 @@ SWEPT = [
     "approx:ndcg", "approx:ndcg@5", "approx:dcg(discount=linear)", "approx:precision@3",
     "approx:ap", "approx:ap@4", "approx:rr", "approx:err", "approx:rbp", "approx:kendall",
 ]  # fmt: skip
+# As with NUMBA_DISABLE_JIT=1 when numba was imported.
+PLAIN = """
+import runpy, sys, warnings
+import numba
+numba.config.DISABLE_JIT = 1
+warnings.simplefilter("error", RuntimeWarning)
+sys.argv[:1] = []
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 Results = dict[str, np.ndarray]
 
 
@@ -51,14 +60,11 @@ def long_list(direct: bool) -> Results:
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
+def plain(tmp_path_factory: pytest.TempPathFactory, fresh: Fresh) -> dict[str, Results]:
     """Return the results of a process in which numba does not compile."""
     folder = tmp_path_factory.mktemp("plain")
-    subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", __file__, str(folder)],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
-        check=True,
-    )
+    done = fresh(PLAIN, __file__, folder)
+    assert done.returncode == 0, done.stderr
     return {file.stem: dict(np.load(file)) for file in folder.iterdir()}
 
 
@@ -81,6 +87,7 @@ def test_sums_over_sorted_scores(plain: dict[str, Results], name: str) -> None:
 
 def save(folder: Path) -> None:
     """Write all results."""
+    assert PLAIN_PYTHON
     np.savez(folder / "short.npz", **short_lists())
     np.savez(folder / "swept.npz", **long_list(direct=False))
     np.savez(folder / "direct.npz", **long_list(direct=True))

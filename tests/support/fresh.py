@@ -36,6 +36,16 @@ exec(job["code"], {"__name__": "__main__"})
 """
 
 
+def without(*packages: str) -> str:
+    """Return code after which packages cannot be imported, nor have been."""
+    return f"""
+import sys
+for name in [name for name in sys.modules if name.split(".")[0] in {packages}]:
+    del sys.modules[name]
+sys.modules.update(dict.fromkeys({packages}))  # None raises ImportError wherever it is imported
+"""
+
+
 @contextmanager
 def forks(folder: Path) -> Iterator[Fresh]:
     """Start the process, and yield what runs code in a fork of it, with streams in the folder."""
