@@ -40,7 +40,6 @@ MOST_GROUPS = 10
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 SHOWN = 20  # features, and parameters; the others are folded away
 LISTS = 500  # queries in which features are shuffled
-MOST = 200  # features in a table
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
