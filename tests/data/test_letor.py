@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
@@ -122,6 +122,7 @@ def test_numbers_are_rounded_as_python_rounds_them(scratch: Path) -> None:
         max_size=20,
     )
 )
+@settings(max_examples=40)
 def test_any_decimal_is_rounded_as_python_rounds_it(scratch: Path, texts: list[str]) -> None:
     assert_same_bits(read_numbers(scratch, texts), np.array([float(text) for text in texts]))
 

@@ -59,8 +59,16 @@ def by_hand(measure: Any, eta: float, margin: float) -> tuple[Vector, list[float
     return w, losses
 
 
-@pytest.mark.parametrize("measure", [NDCG(), NDCG(k=3), NDCG(k=5, gain="linear"), AP(threshold=2)])
-@pytest.mark.parametrize(("eta", "margin"), [(1.0, 1.0), (0.1, 1.0), (1.0, 0.02)])
+@pytest.mark.parametrize(
+    ("measure", "eta", "margin"),
+    [
+        (NDCG(), 1.0, 1.0),
+        (NDCG(k=3), 0.1, 1.0),
+        (NDCG(k=5, gain="linear"), 1.0, 0.02),
+        (AP(threshold=2), 1.0, 1.0),
+        (AP(threshold=2), 0.1, 0.02),
+    ],
+)
 def test_rounds_by_hand(measure: Any, eta: float, margin: float) -> None:
     """Weights and losses of every round."""
     ranker = SLAMPerceptron(measure, learning_rate=eta, margin=margin).fit(X, Y, qid=QID)

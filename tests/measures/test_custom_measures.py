@@ -5,6 +5,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 import pytrec_eval
 import scipy.sparse as sp
 from hypothesis import given
+from joblib import parallel_config
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
@@ -28,7 +30,8 @@ from gbrank import (
     list_measures,
     make_cubic,
 )
-from gbrank.evaluation import make_scorer
+from gbrank.evaluation import dataset, make_scorer
+from gbrank.evaluation.dataset import run_in_worker
 from gbrank.extend import register_measure
 from plain_trees import PLAIN
 
@@ -115,19 +118,28 @@ def test_it_decides_early_stopping(booster: str) -> None:
     assert fit(dcg_at_3).score(X[VALID], Y[VALID], QID[VALID]) == ours.best_score_
 
 
-def test_comparisons() -> None:
-    """In other processes."""
+def carried(fit: dataset.Fit) -> dataset.FitResult:
+    """Run a fit as it is after it was sent to another process."""
+    return run_in_worker(pickle.loads(cloudpickle.dumps(fit)))
+
+
+@pytest.mark.parametrize("backend", ["sequential", pytest.param("loky", marks=pytest.mark.slow)])
+def test_comparisons(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In other processes; fast tests send to none what they would."""
     ranker = GBRanker("ranknet", **PLAIN | {"n_estimators": 2})
+    if backend == "sequential":
+        monkeypatch.setattr(dataset, "run_in_worker", carried)
 
     def local(scores: Any, labels: Any) -> Any:  # other processes cannot import this file
         top = labels[:3]
         return float(((2**top - 1) / np.log2(np.arange(2, 2 + len(top)))).sum())
 
     measures = [local, DCG(k=3, ties="pessimistic")]
-    compared = cross_validate_rankers(
-        {"ranknet": ranker}, X, Y, QID, folds=3, seeds=1, metric=measures, n_jobs=2,
-        progress=False,
-    )  # fmt: skip
+    with parallel_config(backend):
+        compared = cross_validate_rankers(
+            {"ranknet": ranker}, X, Y, QID, folds=3, seeds=1, metric=measures, n_jobs=2,
+            progress=False,
+        )  # fmt: skip
     ours, exact = compared.summary()
     assert ours.metric == "local"
     assert_allclose(ours.mean, exact.mean)

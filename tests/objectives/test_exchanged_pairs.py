@@ -54,7 +54,7 @@ def test_trees_learn_a_function() -> None:
     X, y, qid = make_cubic(60, n_documents=10, n_features=5, random_state=0)
     custom_measure(dcg, name="own_dcg")
     rankers = [
-        GBRanker(objective, n_estimators=20, random_state=0, n_jobs=1).fit(X, y, qid=qid)
+        GBRanker(objective, n_estimators=5, random_state=0, n_jobs=1).fit(X, y, qid=qid)
         for objective in (LambdaRank(dcg), "lambda:own_dcg", LambdaRank(DCG()))
     ]
     first, second, exact = (DCG()(y, ranker.predict(X), qid=qid) for ranker in rankers)
