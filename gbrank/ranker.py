@@ -249,7 +249,7 @@ class GBRanker(BoostedRanker):
             fitted again.
         callbacks : list of callable, optional
             Functions called after each round with a `Round`. One that returns True ends the fit
-            after this round; one that raises an error leaves no model.
+            after this round; after an error in one, the ranker has the model of its last fit, if any.
 
         Returns
         -------
@@ -259,7 +259,9 @@ class GBRanker(BoostedRanker):
         Raises
         ------
         ValueError, TypeError
-            If an argument is invalid; the message names it. Nothing has been trained then.
+            If an argument is invalid; the message names it.
+        RuntimeError
+            If the objective returns numbers that are not finite; the message names the round.
         OSError
             If a checkpoint cannot be written; the previous one is unchanged.
         """

@@ -78,7 +78,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         λ, for a mean over queries. (The paper has a sum: its λ is n_queries times this one.)
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (step, steps). By default it is halved
-        from 2⁶ to 2⁻⁶ with "cg", and the objective's own with "sgd".
+        from 2⁶ to 2⁻⁶ with "cg", and 1 with "sgd".
     n_steps : int, optional
         Number of sigmas of "cg", 13 by default; number of passes of "sgd" over the queries, 200 by
         default.

@@ -178,6 +178,15 @@ def test_d16(booster: str) -> None:
 # --- D19, D20: objectives that are refused ------------------------------------------------------
 
 
+def test_d20() -> None:
+    """D20: LightGBM's random forests are refused before training; XGBoost's have trees."""
+    with pytest.raises(ValueError, match="boosting in booster_params must be one of"):
+        fit(booster_params={"boosting": "rf"})
+    forest = fit("xgboost", booster_params={"num_parallel_tree": 3}).booster_
+    assert isinstance(forest, xgb.Booster)
+    assert len(forest.get_dump()) == 3 * 5
+
+
 ELSEWHERE = {
     2: "properties/test_incumbents.py::test_d1",  # on XGBoost
     12: "properties/test_refusals.py::test_columns",
@@ -191,7 +200,6 @@ ELSEWHERE = {
     17: "numerics/test_fast_kernels.py::test_a_long_list_in_a_fit",
     18: "properties/test_estimator_checks.py::test_checks",
     19: "objectives/test_custom_objectives.py::test_a_function_is_an_objective_everywhere",
-    20: "boosters/test_odd_trees.py::test_the_boosters_own_options",  # forests too
 }
 
 
