@@ -249,7 +249,7 @@ class GBRanker(BoostedRanker):
             fitted again.
         callbacks : list of callable, optional
             Functions called after each round with a `Round`. One that returns True ends the fit
-            after this round; after an error in one, the ranker has the model of its last fit, if any.
+            after this round; an error in one ends it without a model, and an earlier one is kept.
 
         Returns
         -------
