@@ -2,24 +2,26 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbrank.common.checks import check_choice, check_takes
 from gbrank.common.errors import ArgumentError
 from gbrank.common.runtime import import_optional
-from gbrank.common.values import Array, Mask, Matrix, Positions, Vector
+from gbrank.common.values import Array, Mask, Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
-from gbrank.engine.compiling import standalone
+from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, Program
-from gbrank.engine.driver import Runner
-from gbrank.engine.numba_internals import slice_of
-from gbrank.engine.query_loop import Outputs, share_among_equals, write_back
+from gbrank.engine.driver import Pool, Runner
+from gbrank.engine.numba_internals import borrow, carve, slice_of
+from gbrank.engine.query_loop import Outputs, Sorting, share_among_equals, sort, write_back
 from gbrank.numerics.vectors import size_as_curvature
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import UNKNOWN, UserObjective, register_objective
@@ -32,24 +34,43 @@ Loss = Callable[..., Any]
 
 
 class Differentiated(NamedTuple):
-    """A loss of padded arrays, scores, labels and mask, and its derivatives, in double precision.
+    """A loss of padded arrays and its derivatives, in double precision.
 
     Parameters
     ----------
     value : callable
-        Evaluates the loss: a number per query, or their sum.
+        Evaluates the loss of scores, labels and mask: a number per query, or their sum.
     gradient : callable
-        Differentiates the sum of the losses by each score.
+        Differentiates the sum of the losses by each score, of all buckets one after another.
+    kept : callable
+        Prepares the masks, which are those of every round, for `gradient`.
     """
 
     value: Callable[..., Vector]
-    gradient: Callable[..., Matrix]
+    gradient: Callable[[Vector, Vector, Any], Vector]
+    kept: Callable[[Sequence[Mask]], Any]
+
+
+def _buckets(masks: Sequence[Any], *arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield for each mask the next part of each array, in its shape, and the mask."""
+    start = 0
+    for mask in masks:
+        end = start + math.prod(mask.shape)
+        yield *(array[start:end].reshape(mask.shape) for array in arrays), mask
+        start = end
+
+
+def _chunks(masks: Sequence[Mask], *arrays: Vector) -> Iterator[tuple[Array, ...]]:
+    """Yield what a loss is given at a time: scores, labels and mask of some queries."""
+    for bucket in _buckets(masks, *arrays):
+        yield from zip(*bucket, strict=True)
 
 
 def _with_jax(loss: Loss) -> Differentiated:
-    """Compile a loss of JAX, once for each shape."""
+    """Compile a loss of JAX, once for each width, and its derivatives for all together."""
     jax: Any = import_optional("jax", "jax")
     enable_x64 = (jax if hasattr(jax, "enable_x64") else jax.experimental).enable_x64
+    slope = jax.grad(lambda scores, *others: loss(scores, *others).sum())
 
     def in_double_precision(function: Loss) -> Loss:
         compiled = jax.jit(function)
@@ -60,8 +81,12 @@ def _with_jax(loss: Loss) -> Differentiated:
 
         return call
 
-    slope = jax.grad(lambda scores, *others: loss(scores, *others).sum())
-    return Differentiated(in_double_precision(loss), in_double_precision(slope))
+    def gradient(scores: Any, labels: Any, masks: Sequence[Any]) -> Any:
+        buckets = _buckets(masks, scores, labels)
+        slopes = [jax.lax.map(lambda chunk: slope(*chunk), bucket) for bucket in buckets]
+        return jax.numpy.concatenate([part.ravel() for part in slopes])
+
+    return Differentiated(in_double_precision(loss), in_double_precision(gradient), jax.device_put)
 
 
 def _with_torch(loss: Loss) -> Differentiated:
@@ -71,13 +96,16 @@ def _with_torch(loss: Loss) -> Differentiated:
         with torch.no_grad():
             return loss(*map(torch.from_numpy, arrays)).numpy()
 
-    def gradient(scores: Matrix, *others: Any) -> Matrix:
+    def slope(scores: Any, *others: Any) -> Vector:
         variable = torch.from_numpy(scores).requires_grad_()
         total = loss(variable, *map(torch.from_numpy, others)).sum()
         (derivatives,) = torch.autograd.grad(total, variable)
-        return derivatives.numpy()
+        return derivatives.numpy().ravel()
 
-    return Differentiated(value, gradient)
+    def gradient(scores: Vector, labels: Vector, masks: Sequence[Mask]) -> Vector:
+        return np.concatenate([slope(*chunk) for chunk in _chunks(masks, scores, labels)])
+
+    return Differentiated(value, gradient, list)
 
 
 FRAMEWORKS = {"jax": _with_jax, "torch": _with_torch}
@@ -108,16 +136,27 @@ class AutodiffObjective(UserObjective):
         return PaddedRunner(Program(self.function, documents.y), documents.queries, loss, unit=unit)
 
 
-class Chunk(NamedTuple):
-    """Queries of similar length, padded to one shape, which all chunks of a width share."""
+class Padded(NamedTuple):
+    """Queries best first, each padded with zeros to the width of its bucket."""
+
+    sorting: Sorting
+    labels: Vector
+
+
+class Lists(NamedTuple):
+    """The padded lists: their queries, and where each begins before and after padding."""
 
     queries: Positions
-    rows: Positions  # shape (rows of the arrays, width), by falling label; any where masked
-    mask: Mask
+    begins: Positions
+    starts: Positions
+    sizes: Positions
 
 
 class PaddedRunner(Runner):
-    """Evaluates a loss on padded arrays, with the driver's order, ties, weights and checks."""
+    """Evaluates a loss on padded arrays, with the driver's order, ties, weights and checks.
+
+    Queries of similar length are a bucket, with arrays of shape (chunks, queries, width).
+    """
 
     def __init__(
         self, program: Program, queries: Queries, loss: Differentiated, *, unit: bool
@@ -127,37 +166,31 @@ class PaddedRunner(Runner):
         self._loss = loss
         self._unit = unit
         widths = 2 ** np.ceil(np.log2(queries.sizes)).astype(np.int64)
-        self._chunks = [
-            chunk for width in np.unique(widths) for chunk in self._chunked(widths == width, width)
-        ]
-        self._check_loss()
-
-    def _chunked(self, members: Mask, width: int) -> Iterator[Chunk]:
-        """Yield the chunks of the queries of one width."""
-        numbers = np.flatnonzero(members)
         # By id, so that the order of rows in a table changes no bit.
-        numbers = numbers[np.argsort(query_keys(self.queries.ids[numbers]), kind="stable")]
-        n_chunks = math.ceil(len(numbers) * width**2 / PAIRS_PER_CHUNK)
-        height = math.ceil(len(numbers) / n_chunks)
-        for start in range(0, len(numbers), height):
-            part = numbers[start : start + height]
-            yield Chunk(part, *self._padded(np.resize(part, height), width))
-
-    def _padded(self, numbers: Positions, width: int) -> tuple[Positions, Mask]:
-        """Find the rows of queries, by falling label, and which places of a width they fill."""
-        places = np.arange(width)
-        mask = places < self.queries.sizes[numbers][:, None]
-        first = self.queries.offsets[numbers][:, None]
-        return self._order[first + np.where(mask, places, 0)].astype(np.int64), mask
+        by_id = np.argsort(query_keys(queries.ids), kind="stable")
+        buckets = [_in_chunks(by_id[widths[by_id] == width], width) for width in np.unique(widths)]
+        numbers = np.concatenate([bucket.ravel() for bucket in buckets])
+        ends = np.cumsum(widths[numbers])
+        sizes = queries.sizes[numbers]
+        self._lists = Lists(numbers, queries.offsets[numbers], ends - widths[numbers], sizes)
+        self._masks = [
+            np.arange(widths[bucket[0, 0]]) < queries.sizes[bucket][..., None] for bucket in buckets
+        ]
+        self._kept = loss.kept(self._masks)
+        self._arrays = Pool(partial(_padded, int(ends[-1])))
+        self._check_loss()
 
     def _check_loss(self) -> None:
         """Compare the loss of two queries with the sum of each one's, alone and without padding."""
-        tested = sorted({self._chunks[0].queries[0], self._chunks[-1].queries[-1]})
+        tested = self._lists.queries[[0, -1]]
         sizes = self.queries.sizes[tested]
-        rows, mask = self._padded(np.array(tested), 1 + sizes.max())
-        labels = np.where(mask, self._labels[rows], 0.0)
-        scores = np.where(mask, 1.0 / (2.0 + np.arange(mask.shape[1])), 0.0)
+        places = np.arange(1 + sizes.max())
+        mask = places < sizes[:, None]
+        scores = np.where(mask, 1.0 / (2.0 + places), 0.0)
+        labels = np.zeros(mask.shape)
+        labels[mask] = np.concatenate([self._labels[self.queries.rows(query)] for query in tested])
         together = self._loss.value(scores, labels, mask)
+        self._is_sum = together.ndim == 0
         if together.shape not in ((), (len(mask),)):
             demand = "must return a number for each query, shape (queries,), or their sum"
             got = f"shape {together.shape} for {len(mask)} queries"
@@ -178,61 +211,95 @@ class PaddedRunner(Runner):
     def _run(
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
-        for chunk in self._chunks:
-            ascending = np.where(chunk.mask, -scores[chunk.rows], np.inf)
-            ranking = np.argsort(ascending, axis=1, kind="stable")
-            rows = np.take_along_axis(chunk.rows, ranking, axis=1)
-            best_first = np.where(chunk.mask, scores[rows], 0.0)
-            labels = np.where(chunk.mask, self._labels[rows], 0.0)
+        with self._arrays.borrow() as padded, self._rankings.borrow() as ranked:
+            fill(self._lists, self._order, scores, self._labels, ranked, padded)
             if outputs.values.size:
-                losses = self._losses(best_first, labels, chunk.mask)[: len(chunk.queries)]
-                outputs.values[chunk.queries] = losses
-                faults = np.flatnonzero(~np.isfinite(losses))
-                fault = faults[0] if faults.size else -1
+                losses = self._losses(padded)
+                outputs.values[self._lists.queries] = losses
+                fault = next(iter(np.flatnonzero(~np.isfinite(losses))), -1)
             else:
-                gradient = np.array(self._loss.gradient(best_first, labels, chunk.mask))
-                padded = Padded(rows, best_first, labels, gradient, np.ones_like(gradient))
-                sizes = self.queries.sizes[chunk.queries]
-                fault = write_all(sizes, padded, self._unit, weights, outputs)
-            if fault >= 0:
-                raise RuntimeError(
-                    f"{self.place(chunk.queries[fault], sigma)} has a loss or a gradient that is "
-                    "not finite"
-                )
+                slopes = self._loss.gradient(padded.sorting.scores, padded.labels, self._kept)
+                out = Derivatives(np.array(slopes), np.ones_like(slopes))
+                fault = write_all(self._lists, padded, out, self._unit, weights, outputs)
+        if fault >= 0:
+            raise RuntimeError(
+                f"{self.place(self._lists.queries[fault], sigma)} has a loss or a gradient that is "
+                "not finite"
+            )
 
-    def _losses(self, *arrays: Array) -> Vector:
+    def _losses(self, padded: Padded) -> Vector:
         """Evaluate the loss of each query, one by one where it returns their sum."""
-        losses = self._loss.value(*arrays)
-        if losses.ndim == 1:
-            return losses
-        queries = zip(*(np.split(array, len(array)) for array in arrays), strict=True)
-        return np.array([self._loss.value(*query) for query in queries])
+        losses: list[Vector] = []
+        for chunk in _chunks(self._masks, padded.sorting.scores, padded.labels):
+            queries = zip(*(array[:, None] for array in chunk), strict=True)
+            parts = queries if self._is_sum else [chunk]
+            losses += [np.atleast_1d(self._loss.value(*part)) for part in parts]
+        return np.concatenate(losses)
 
 
-class Padded(NamedTuple):
-    """Arrays of shape (queries, width), best first."""
+def _in_chunks(queries: Positions, width: int) -> Positions:
+    """Arrange queries in chunks of one size; some come twice, to fill the last one."""
+    n_chunks = math.ceil(len(queries) * width**2 / PAIRS_PER_CHUNK)
+    return np.resize(queries, (n_chunks, math.ceil(len(queries) / n_chunks)))
 
-    rows: Positions
-    scores: Matrix
-    labels: Matrix
-    gradient: Matrix
-    curvature: Matrix
+
+def _padded(size: int) -> Padded:
+    padded = carve(Padded, size, {})
+    padded.sorting.scores[:] = 0.0
+    padded.labels[:] = 0.0
+    return padded
+
+
+@standalone
+def fill(
+    lists: Lists,
+    order: NDArray[np.signedinteger],
+    scores: Vector,
+    labels: Vector,
+    ranked: NDArray[np.int16],
+    padded: Padded,
+) -> None:
+    """Write scores, rows and labels of each query."""
+    padded = borrow(padded)
+    for i in range(lists.sizes.size):
+        begin = lists.begins[i]
+        start = lists.starts[i]
+        m = lists.sizes[i]
+        sorting = part_of(padded.sorting, start, m)
+        sort(scores, slice_of(order, begin, begin + m), slice_of(ranked, begin, begin + m), sorting)
+        for j in range(m):
+            padded.labels[start + j] = labels[sorting.rows[j]]
+
+
+@inline
+def part_of(sorting: Sorting, start: int, m: int) -> Sorting:
+    """Return the part of one query."""
+    return Sorting(
+        slice_of(sorting.scores, start, start + m),
+        slice_of(sorting.ranking, start, start + m),
+        slice_of(sorting.rows, start, start + m),
+        slice_of(sorting.spare, start, start + m),
+    )
 
 
 @standalone
 def write_all(
-    sizes: Positions, padded: Padded, unit: bool, weights: Vector, outputs: Outputs
+    lists: Lists, padded: Padded, slopes: Derivatives, unit: bool, weights: Vector, outputs: Outputs
 ) -> int:
-    """Write the derivatives of each query to its rows; return the first faulty query, or −1."""
-    for q in range(sizes.size):
-        m = sizes[q]
-        out = Derivatives(slice_of(padded.gradient[q], 0, m), slice_of(padded.curvature[q], 0, m))
-        scores = slice_of(padded.scores[q], 0, m)
-        share_among_equals(scores, slice_of(padded.labels[q], 0, m), out)
+    """Write the derivatives of each query to its rows; return the first faulty list, or −1."""
+    padded = borrow(padded)
+    for i in range(lists.sizes.size):
+        start = lists.starts[i]
+        end = start + lists.sizes[i]
+        sorting = part_of(padded.sorting, start, lists.sizes[i])
+        out = Derivatives(
+            slice_of(slopes.gradient, start, end), slice_of(slopes.curvature, start, end)
+        )
+        share_among_equals(sorting.scores, slice_of(padded.labels, start, end), out)
         if not unit:
             size_as_curvature(out)
-        if not write_back(slice_of(padded.rows[q], 0, m), out, weights, outputs):
-            return q
+        if not write_back(sorting.rows, out, weights, outputs):
+            return i
     return -1
 
 
