@@ -23,6 +23,9 @@ SWEPT = [
     "approx:ndcg", "approx:ndcg@5", "approx:dcg(discount=linear)", "approx:precision@3",
     "approx:ap", "approx:ap@4", "approx:rr", "approx:err", "approx:rbp", "approx:kendall",
 ]  # fmt: skip
+# So does their kernel, whatever the length. Slow tests compare it compiled, too.
+SIGMOIDS = [name for name in NAMES if "sigmoid=" in name]
+COMPILED = [name for name in NAMES if name not in SIGMOIDS]
 # As with NUMBA_DISABLE_JIT=1 when numba was imported.
 PLAIN = """
 import runpy, sys, warnings
@@ -35,12 +38,12 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 Results = dict[str, np.ndarray]
 
 
-def short_lists() -> Results:
-    """Return what all objectives and measures give, at scores with ties and without."""
+def short_lists(names: list[str]) -> Results:
+    """Return what objectives and all measures give, at scores with ties and without."""
     queries = Queries.from_sizes(SIZES)
     found = {}
     bound: Any
-    for name in NAMES:
+    for name in names:
         bound = get_objective(name).bind(LABELS, queries)
         tied = bound.gradients(np.round(SCORES, 1), 0.3, round=2)
         parts = [*bound.gradients(SCORES, 1.0), bound.loss(SCORES, 1.0), *tied]
@@ -68,11 +71,12 @@ def plain(tmp_path_factory: pytest.TempPathFactory, fresh: Fresh) -> dict[str, R
     return {file.stem: dict(np.load(file)) for file in folder.iterdir()}
 
 
-def test_plain_kernels_give_what_compiled_ones_do(plain: dict[str, Results]) -> None:
+@pytest.mark.parametrize("names", [COMPILED, pytest.param(SIGMOIDS, marks=pytest.mark.slow)])
+def test_plain_kernels_give_what_compiled_ones_do(
+    names: list[str], plain: dict[str, Results]
+) -> None:
     """Gradients, curvatures, losses and values, to 1e-12."""
-    compiled = short_lists()
-    assert plain["short"].keys() == compiled.keys()
-    for name, values in compiled.items():
+    for name, values in short_lists(names).items():
         scale = np.nanmax(np.abs(values), initial=0.0)
         actual = plain["short"][name]
         assert_allclose(actual, values, rtol=1e-12, atol=1e-12 * scale, err_msg=name)
@@ -85,10 +89,53 @@ def test_sums_over_sorted_scores(plain: dict[str, Results], name: str) -> None:
         assert_close(swept, direct)
 
 
+@pytest.mark.parametrize("name", SIGMOIDS)
+def test_other_sigmoids(plain: dict[str, Results], name: str) -> None:
+    """Gradients are slopes; gradients and curvatures at the ends of what floats hold are usable."""
+    gradient, slope = plain["slopes"][name]
+    assert_allclose(slope, gradient, rtol=1e-4, atol=1e-5 * np.abs(gradient).max())
+    assert np.abs(gradient).max() > 0.01
+    gradients, curvatures = np.moveaxis(plain["extremes"][name], 1, 0)
+    assert np.isfinite(gradients).all()
+    assert np.isfinite(curvatures).all()
+    assert (curvatures > 0).all()
+
+
+def slopes() -> Results:
+    """Return gradients, and central differences of losses."""
+    found: Results = {}
+    for name in SIGMOIDS:
+        bound = get_objective(name).bind(LABELS, Queries.from_sizes(SIZES))
+        slope = [
+            (bound.loss(SCORES + step, 0.7) - bound.loss(SCORES - step, 0.7)).sum() / 2e-5
+            for step in 1e-5 * np.eye(len(SCORES))
+        ]
+        found[name] = np.stack([bound.gradients(SCORES, 0.7)[0], slope])
+    return found
+
+
+def extremes() -> Results:
+    """Return gradients and curvatures at extreme scores and widths."""
+    found: Results = {}
+    for name in SIGMOIDS:
+        bound = get_objective(name).bind(LABELS, Queries.from_sizes(SIZES))
+        with np.errstate(all="ignore"):
+            found[name] = np.stack(
+                [
+                    bound.gradients(spread * np.sign(SCORES), sigma)
+                    for spread in (5e-324, 1.0, 1e300)
+                    for sigma in (1e-300, 1.0, 1e300)
+                ]
+            )
+    return found
+
+
 def save(folder: Path) -> None:
     """Write all results."""
     assert PLAIN_PYTHON
-    np.savez(folder / "short.npz", **short_lists())
+    np.savez(folder / "short.npz", **short_lists(NAMES))
+    np.savez(folder / "slopes.npz", **slopes())
+    np.savez(folder / "extremes.npz", **extremes())
     np.savez(folder / "swept.npz", **long_list(direct=False))
     np.savez(folder / "direct.npz", **long_list(direct=True))
 
