@@ -251,9 +251,9 @@ def compare_rankers(
     """Train rankers on all folds of all data sets with all seeds, and compare them.
 
     A ranker is trained on the training rows of a fold, with the validation rows as its `eval_set`,
-    and evaluated on each validation and test query. Every fit uses one thread; fits run in several
-    processes, whose number does not change the results. First, each ranker with `n_estimators` is
-    trained for two rounds on each data set, so that errors occur early.
+    and evaluated on each validation and test query. Fits run in several processes, whose number
+    does not change the results. First, each ranker with `n_estimators` is trained for two rounds on
+    each data set, so that errors occur early.
 
     Parameters
     ----------
