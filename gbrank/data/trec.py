@@ -231,12 +231,13 @@ class Run(NamedTuple):
         """Read a run from a file, or from memory, under this name."""
         return cls(source if is_path(source) else name, *read_run(source))
 
-    def names(self, docid: Any, queries: Queries) -> list[Any]:
-        """List the names of the documents in all rows."""
+    def rows(self, docid: Any, queries: Queries) -> list[DocumentKey]:
+        """List the number of the query and the name of the document of each row."""
         if docid is None:
             demand = f"must name the document of each row, to match it with the run {self.path}"
             raise ArgumentError("docid", demand, "None")
-        return document_names(docid, queries)
+        names = map(str, document_names(docid, queries))
+        return list(zip(queries.index.tolist(), names, strict=True))
 
     def ranks(self, queries: Queries, query_key: QueryKey) -> dict[DocumentKey, float]:
         """Rank the documents of these queries, by their query's number and their name.
@@ -319,8 +320,7 @@ def with_retrieved(
         return documents, dict(sources)
     queries = documents.queries
     n = queries.n_documents
-    names = map(str, next(iter(runs.values())).names(docid, queries))
-    rows = list(zip(queries.index.tolist(), names, strict=True))
+    rows = next(iter(runs.values())).rows(docid, queries)
     by_run = {key: run.ranks(queries, query_key) for key, run in runs.items()}
     judged = dict.fromkeys(rows)
     for key, run in runs.items():

@@ -152,13 +152,13 @@ def _check_is_run(path: Path, content: bytes) -> None:
 
 def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
     """Score rows by a run; those that it lacks come last in their query."""
-    names = run.names(docid, queries)
+    rows = run.rows(docid, queries)
     known = run.by_document(queries, key_of, run.scores)
-    rows = zip(queries.index.tolist(), map(str, names), strict=True)
     scores = np.array([known.get(row, -np.inf) for row in rows])
     if np.isneginf(scores).all():
         demand = f"must name documents that {run.path} retrieved"
-        raise ArgumentError("docid", demand, quoted(str(names[0])))
+        _, name = rows[0]
+        raise ArgumentError("docid", demand, quoted(name))
     return ranked_last(scores, np.isneginf(scores))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,8 +13,8 @@ from itertools import chain, pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import stats
-from scipy.sparse import SparseEfficiencyWarning
 
 from gbrank.common.table import number_names
 from gbrank.common.values import Matrix, Positions, Vector, as_json
@@ -208,9 +207,7 @@ def importances(judged: ReportData) -> list[tuple[Any, ...]]:
 def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Means:
     """Compare the measure with a feature shuffled within queries with that of the model."""
     rng = np.random.default_rng(0)
-    n_queries = judged.rows.queries.n_queries
-    chosen = rng.permutation(n_queries) < LISTS
-    rows = judged.rows.take_queries(chosen)
+    rows = judged.rows.take_queries(rng.permutation(judged.rows.queries.n_queries) < LISTS)
     queries = rows.queries
     others = np.empty(queries.n_documents, np.int64)  # of the same query
     others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
@@ -228,11 +225,9 @@ def _with_values_of(X: Any, name: str, column: int, rows: Positions) -> Any:
     """Copy a table, with the values that a column has in other rows."""
     if (frame := as_frame(X, "X")) is not None:
         return frame.with_columns(frame[name][rows]).to_native()
-    copy = X.copy() if hasattr(X, "shape") else np.array(X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SparseEfficiencyWarning)
-        copy[:, [column]] = copy[rows][:, [column]]
-    return copy
+    matrix = X if hasattr(X, "shape") else np.asarray(X)
+    parts = [matrix[:, :column], matrix[:, [column]][rows], matrix[:, column + 1 :]]
+    return sp.hstack(parts, format="csr") if sp.issparse(X) else np.hstack(parts)
 
 
 def curves(judged: ReportData) -> Any:
