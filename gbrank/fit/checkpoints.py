@@ -114,17 +114,22 @@ def fit_hashes(
         "categorical_feature": [schema.categorical],
     }
     for number, part in enumerate(documents):
-        X: Any = part.X
-        columns = {
-            **part.arguments(),
-            "X": [X.shape, canonical(X.data), X.indices, X.indptr] if sp.issparse(X) else X,
-            "qid": [query_keys(part.queries.ids), part.queries.index],
-        }
+        columns = part.arguments()
+        columns["qid"] = [query_keys(part.queries.ids), part.queries.index]
         if not words:
             columns["init"] = columns.pop("init_score")
         for name, value in columns.items():
             listed = number and name != "init"
             argument = f"{VALIDATION.get(name, 'eval_set')}[{number - 1}]" if listed else name
-            plain_bits = canonical(value) if isinstance(value, np.ndarray) else value
-            values.setdefault(argument, []).append(plain_bits)
+            values.setdefault(argument, []).append(_plain_bits(value))
     return {name: hash_of(value) for name, value in values.items()}
+
+
+def _plain_bits(value: Any) -> Any:
+    """Give equal data equal bits, however they are stored."""
+    if isinstance(value, Mapping):
+        return {name: _plain_bits(part) for name, part in value.items()}
+    if sp.issparse(value):
+        cells = np.array(value.nonzero(), dtype=np.int64)
+        return [value.shape, canonical(value.data[value.data != 0]), cells]
+    return np.ascontiguousarray(canonical(value)) if isinstance(value, np.ndarray) else value

@@ -142,6 +142,8 @@ def judges_of(
             for bound in measures[name]:  # undefined metrics fail before training
                 bound.mean(np.arange(len(part.y), dtype=np.float64))
     held_out = [number for number, part in enumerate(valid) if not same_data(train, part)]
+    for number in held_out[:1]:
+        _warn_of_training_queries(train, valid[number], number)
     if not held_out and stopping.patience is not None:
         if valid:
             warn_user(
@@ -196,6 +198,29 @@ def _warn_of_copies(documents: Documents, schema: Schema) -> None:
                 f"feature {name} is a copy of {argument}, perhaps rescaled. New "
                 "documents will lack it, or give it another meaning: drop it from X."
             )
+
+
+def _warn_of_training_queries(train: Documents, valid: Documents, number: int) -> None:
+    """Warn if validation queries are training queries, with the same rows.
+
+    Ids alone may be equal: those of other data may begin anew, and a query may come again.
+    """
+    known, keys = (query_keys(part.queries.ids) for part in (train, valid))
+    shared = np.isin(keys, known)
+    if n_workers() > 1 or not shared.any():
+        return
+    learned, judged = (
+        split_mix(row_keys(part.X) + row_keys(part.y[:, np.newaxis]), ids[part.queries.index])
+        for part, ids in ((train, known), (valid, keys))
+    )
+    # Different rows: those of few values may be equal by accident.
+    if len(np.intersect1d(judged, learned)) > (1 - MANY) * valid.queries.sizes[shared].sum():
+        found = f"{shared.sum()} of {len(keys)} queries of eval_set[{number}]"
+        example = quoted(as_list(valid.queries.ids)[shared.argmax()])
+        warn_user(
+            f"{found} are training queries, such as {example}, with the same rows: metrics on them "
+            "are too good. Drop them from one of the two."
+        )
 
 
 def _warn_of_equal_rows(documents: Documents) -> None:

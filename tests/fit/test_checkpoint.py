@@ -285,3 +285,28 @@ def test_zeros_and_missing_values_of_other_bits_are_the_same_data(tmp_path: Path
     interrupted(make(), tmp_path, 4, odd)
     resumed = fit(make(), same, checkpoint=tmp_path)
     assert_same(resumed, fit(make(), same))
+
+
+STORED = sp.csr_matrix(X)
+STORED.data[::9] = 0
+FEW = np.where(np.arange(len(Y)) % 5, np.floor(np.abs(X[:, 0])), np.nan)
+OTHER_BITS = np.where(np.isnan(FEW), np.uint64(0x7FF8000000000001).view(np.float64), FEW)
+FORMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "by columns": ({"X": X}, {"X": np.asfortranarray(X)}),
+    "stored zeros": ({"X": STORED}, {"X": sp.csr_matrix(STORED.toarray())}),
+    "long indices": (
+        {"X": STORED},
+        {"X": sp.csr_array((STORED.data, STORED.indices.astype("i8"), STORED.indptr.astype("i8")),
+                           shape=X.shape)},
+    ),
+    "named labels": ({"labels": {"few": FEW}}, {"labels": {"few": OTHER_BITS}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_equal_data_in_another_form_are_the_same_data(form: str, tmp_path: Path) -> None:
+    """However they are stored."""
+    first, second = FORMS[form]
+    interrupted(make(), tmp_path, 4, **first)
+    resumed = fit(make(), **second, checkpoint=tmp_path)
+    assert_same(resumed, fit(make(), **second))

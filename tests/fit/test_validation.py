@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import AP, GBRanker
+from gbrank import AP, GBRanker, make_cubic
 from small_fits import HELD_OUT, QID, VALID, Vector, X, Y, boosters, fit, make, regression
 
 
@@ -93,3 +93,37 @@ def test_a_round_without_a_tree_counts_as_a_round(booster: str) -> None:
     assert curve[2] == curve[1]
     assert 3 < ranker.best_iteration_ < len(curve) == 10
     assert ranker.score(*HELD_OUT) == pytest.approx(ranker.best_score_, abs=1e-12)
+
+
+def warnings_of(train: Any, valid: Any, qid: Any, recwarn: pytest.WarningsRecorder) -> list[str]:
+    """Return what a fit says of queries that are in both parts."""
+    documents, y, _ = make_cubic(30, n_documents=8, n_features=3, random_state=0)
+    GBRanker(n_estimators=2, n_jobs=1).fit(
+        documents[train],
+        y[train],
+        qid=qid[train],
+        eval_set=[(documents[valid], y[valid])],
+        eval_qid=[qid[valid]],
+    )
+    texts = [str(warning.message) for warning in recwarn]
+    return [text for text in texts if "are training queries" in text]
+
+
+def test_queries_in_both_parts(recwarn: pytest.WarningsRecorder) -> None:
+    """With the same rows; the remedy ends the warning."""
+    qid = np.repeat([f"q{number}" for number in range(30)], 8)
+    train, valid = np.arange(240) < 160, np.arange(240) >= 120
+    (text,) = warnings_of(train, valid, qid, recwarn)
+    assert text.startswith(
+        "5 of 15 queries of eval_set[0] are training queries, such as 'q15', with the same rows"
+    )
+    recwarn.clear()
+    assert warnings_of(train, valid & ~train, qid, recwarn) == []
+
+
+def test_ids_that_are_in_both_parts(recwarn: pytest.WarningsRecorder) -> None:
+    """Those of other data may begin anew, a query may come again, all training data may be one."""
+    qid, rows = np.repeat(np.arange(30), 8), np.arange(240)
+    assert warnings_of(rows < 160, rows >= 160, qid % 20, recwarn) == []
+    assert warnings_of(rows % 8 < 6, rows % 8 >= 6, qid, recwarn) == []
+    assert warnings_of(rows < 160, rows < 160, qid, recwarn) == []
