@@ -122,14 +122,14 @@ def test_regret(measure: Any, eta: float) -> None:
 
     Σ loss ≤ Σ surrogate ≤ (‖w*‖² + Σ ‖step‖²)/(2η) over the rounds that err.
     """
-    rows, labels, qid = narrow(100, 7)
+    rows, labels, qid = narrow(60, 7)
     slam = SLAM(measure, smooth=False)
     best = np.full(10, 5 / np.sqrt(10))
     assert slam.bind(labels, Queries.from_qid(qid)).loss(rows @ best).max() < 1e-12
     ranker = SLAMPerceptron(measure, learning_rate=eta)
     surrogate = steps = 0.0
     erring, w = 0, np.zeros(10)
-    for query in range(100):
+    for query in range(60):
         own = slice(20 * query, 20 * query + 20)
         ranker.partial_fit(rows[own], labels[own])
         if (ranker.coef_ != w).any():
