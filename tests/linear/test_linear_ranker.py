@@ -42,6 +42,12 @@ def test_forms_of_data(solver: str) -> None:
     assert named.feature_names_in_.tolist() == list("abcde")
 
 
+def test_sigma_of_stochastic_gradient() -> None:
+    """1 by default, whatever schedule trees have for the objective."""
+    ranker = LinearRanker("approx:ndcg", solver="sgd", n_steps=2).fit(X, Y, qid=QID)
+    assert_array_equal(ranker.sigmas_, 1.0)
+
+
 def test_threads_change_nothing() -> None:
     """Nor does a second fit: the same bits."""
     rows, labels, qid = make_cubic(8, n_documents=300, n_features=4, random_state=0)
