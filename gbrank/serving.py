@@ -85,7 +85,7 @@ def load_predictor(path: StrPath) -> Predictor:
         If a file is truncated or damaged.
     ArgumentError
         If it is a booster alone; if the model has categories, and continues a model of LightGBM or
-        XGBoost, which has its own table of categories; or if it is a
+        XGBoost, which does not say what its codes stand for; or if it is a
         ``LinearRanker(by_query=True)``, whose scores depend on the other documents of a query.
 
     Examples

@@ -102,6 +102,10 @@ class Model(Protocol):
     def feature_names(self) -> list[str] | None:
         """The names of these columns, if they have any."""
 
+    @property
+    def categories(self) -> dict[int, list[Any]]:
+        """What codes stand for, by column, where the model's library keeps it."""
+
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":
         """Load what `dump` returned; the model predicts on at most `n_jobs` threads."""

@@ -209,8 +209,11 @@ def exportable(
         raise ArgumentError("feature_names", demand)
     check_choice(missing_as_zero, "missing_as_zero", [False, True])
     forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
-    by_category = any(isinstance(split, Membership) for split in forest.splits())
-    if by_category and format.categories == "texts" and not ranker.training_data_:
+    coded = any(
+        isinstance(split, Membership) and split.feature not in forest.categories
+        for split in forest.splits()
+    )
+    if coded and format.categories == "texts" and not ranker.training_data_:
         demand = "must be another: the words of a booster's categories are known to its library"
         raise ArgumentError("format", demand, format.name)
     if missing_as_zero:
@@ -218,7 +221,7 @@ def exportable(
 
     def predict(X: Matrix) -> Vector:
         rows = np.nan_to_num(X) if missing_as_zero else X
-        return scores_by(ranker._links(), ranker._schema, rows, rows)
+        return scores_by(ranker._served(), ranker._schema, rows, rows)
 
     return format.prepare(format.expressible(forest)), predict
 

@@ -138,7 +138,7 @@ def explain_scores(ranker: BoostedRanker, X: TableLike, output: str) -> Any:
     features = shares[:, :-1]
     if not is_empty(X):
         features = schema.transform(X)
-        shares = _shares(ranker, features)
+        shares = _shares(ranker, features, ranker.n_jobs)
     if output == "array":
         return shares
     kind = object if schema.categories else np.float64
@@ -172,7 +172,7 @@ def explain_gap(
     table = take_rows(X, np.array([rows[0], *beside]))
     features = schema.transform(table)
     first, *second = _values(schema, features[: len(rows)])
-    shares = _shares(ranker, features)[:, :-1]
+    shares = _shares(ranker, features, ranker.n_jobs)[:, :-1]
     scores = ranker.predict(table)
     parts = shares[0] - shares[1:].mean(axis=0)
     above = float(scores[0])
@@ -190,22 +190,25 @@ def explain_gap(
     )
 
 
-def _shares(ranker: BoostedRanker, features: Features) -> Matrix:
+def _shares(
+    ranker: BoostedRanker | PretrainedRanker, features: Features, n_jobs: int | None
+) -> Matrix:
     """Compute what each feature adds to the score of each row, and the mean score."""
-    shares = _shares_of_model(ranker._fitted.model, features, ranker.n_jobs)
+    if isinstance(ranker, PretrainedRanker):
+        return _shares_of_model(ranker.model, features, n_jobs)
+    shares = _shares_of_model(ranker._fitted.model, features, n_jobs)
     init = ranker._fitted.init
     if init is None:
         return shares
     schema = ranker._schema
-    if not isinstance(init, PretrainedRanker):
-        columns = init._schema.columns_in(schema)
-        shares[:, [*columns, -1]] += _shares(init, init._schema.convert(features, schema))
-        return shares
-    if schema.categories:
+    inner = init._schema
+    if isinstance(init, PretrainedRanker) and schema.categories and not inner.categories:
         demand = "must be a GBRanker to explain scores with categories, whose codes a booster hides"
         hint = " Train on codes of your own, as numbers, or explain the booster by itself."
         raise ArgumentError("init", demand, quoted(init), hint)
-    return shares + _shares_of_model(init.model, features, ranker.n_jobs)
+    columns = inner.columns_in(schema)
+    shares[:, [*columns, -1]] += _shares(init, inner.convert(features, schema), n_jobs)
+    return shares
 
 
 def _shares_of_model(model: Model, features: Features, n_jobs: int | None) -> Matrix:

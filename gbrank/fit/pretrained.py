@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -71,8 +71,11 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return [Link(None, lambda X: model.predict_native(_readable(X)))]
 
     def _served(self, schema: Schema | None) -> list[Link]:
-        """Return the booster as a chain of one that reads the columns of a ranker."""
-        check_readable(schema, type(self).__name__)
+        """Return the booster as a chain of one that reads the columns of a ranker, or its own."""
+        if self._schema.categories:
+            schema = self._schema
+        else:
+            check_readable(schema, type(self).__name__)
         return [Link(schema, partial(self.model.predict, n_jobs=1))]
 
     @property
@@ -82,14 +85,16 @@ class PretrainedRanker(BaseRanker[Fitted]):
         names = model.feature_names
         if names and all(NAMED_BY_PLACE.fullmatch(name) for name in names):
             names = None
-        return Schema(model.n_features, names, [], {})
+        categories = model.categories
+        return Schema(model.n_features, names, sorted(categories), categories)
 
     def _to_saved(self) -> Saved:
         """Describe what `save` writes."""
+        schema = self._schema
         return {
             "estimator": type(self).__name__,
             "params": {"eval_metric": as_json(self.eval_metric)},
-            "schema": {},
+            "schema": asdict(schema) if schema.categories else {},
             "fitted": {},
             **saved_booster(*_recognised(self.booster)),
         }

@@ -7,10 +7,13 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+import onnx
 import pandas as pd
+import polars as pl
 import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose
+from sklearn.utils.fixes import parse_version
 
 from exported_models import scores_in
 from gbrank import NDCG, GBRanker, export_model, make_cubic, write_letor
@@ -139,21 +142,53 @@ def test_chains_of_boosters_are_one_forest(booster: str, name: str, tmp_path: Pa
     assert_allclose(scores, ranker.predict(X), rtol=2e-6, atol=2e-6)
 
 
-def test_categories_are_codes(tmp_path: Path) -> None:
-    """ONNX has the library's codes; their words for Vespa are known to the library only."""
-    words = pd.Categorical(np.array(["red", "green", "blue", "black"])[Y.astype(int) % 4])
-    frame = pd.DataFrame({"a": X[:, 0], "colour": words})
-    model = lgb.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1).fit(frame, Y, group=SIZES)
+WORDS = pd.Categorical(
+    np.array(["red", "green", "blue", "black"])[Y.astype(int) % 4],
+    categories=["red", "green", "blue", "black", "none yet"],
+)
+FRAME = pd.DataFrame({"a": X[:, 0], "colour": WORDS})
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost"])
+def test_categories_have_their_words(name: str, tmp_path: Path) -> None:
+    """ONNX has the library's codes, and says which word each stands for; Vespa has the words."""
+    model: Any
+    if name == "lightgbm":
+        model = lgb.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1)
+    elif parse_version(xgb.__version__) < parse_version("3.1"):
+        pytest.skip("XGBoost keeps categories since 3.1")
+    else:
+        model = xgb.XGBRanker(n_estimators=5, n_jobs=1, enable_categorical=True)
+    scores = model.fit(FRAME, Y, group=SIZES).predict(FRAME)
+    codes = np.column_stack([X[:, 0], WORDS.codes])
     export_model(model, tmp_path / "model", "onnx")
-    codes = np.column_stack([X[:, 0], words.codes])
-    scores = scores_in(tmp_path / "model", "onnx", codes, ["a", "colour"])
-    assert_allclose(scores, model.predict(frame), rtol=2e-6, atol=2e-6)
-    for format, message in {
-        "vespa-lightgbm": "format must be another: the words of a booster's categories",
-        "solr": "format must have splits by category, as the model has of feature 'colour'",
-    }.items():
-        with pytest.raises(ValueError, match=message):
-            export_model(model, tmp_path / "refused", format)
+    exported = scores_in(tmp_path / "model", "onnx", codes, ["a", "colour"])
+    assert_allclose(exported, scores, rtol=2e-6, atol=2e-6)
+    (metadata,) = (
+        entry.value
+        for entry in onnx.load(tmp_path / "model").metadata_props
+        if entry.key == "categories"
+    )
+    assert json.loads(metadata) == {"colour": list(WORDS.categories)}
+    export_model(model, tmp_path / "vespa", "vespa-lightgbm")
+    ranker = opened_ranker(model)
+    text = FRAME.assign(colour=FRAME["colour"].astype(str))
+    for table in (FRAME, text, pl.from_pandas(text)):
+        assert_allclose(ranker.predict(table), scores, rtol=2e-6, atol=2e-6)
+        assert_allclose(ranker.explain(table).sum(axis=1), scores, rtol=2e-6, atol=2e-6)
+    with pytest.raises(ValueError, match=r"format must have splits by category, .*'colour'"):
+        export_model(model, tmp_path / "refused", "solr")
+
+
+def test_codes_without_words(tmp_path: Path) -> None:
+    """LightGBM does not say which columns had ordered categories, nor what users' codes mean."""
+    ordered = FRAME.assign(size=pd.Categorical(QID % 3, ordered=True))
+    codes = np.column_stack([X[:, 0], WORDS.codes])
+    for table, options in ((ordered, {}), (codes, {"categorical_feature": [1]})):
+        model = lgb.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1)
+        model.fit(table, Y, group=SIZES, **options)
+        with pytest.raises(ValueError, match="format must be another: the words of a booster's"):
+            export_model(model, tmp_path / "refused", "vespa-lightgbm")
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

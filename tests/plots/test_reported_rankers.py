@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
-from lightgbm import LGBMRegressor
+from lightgbm import LGBMRanker, LGBMRegressor
 from scipy import sparse
 
 import gbrank
@@ -47,6 +48,15 @@ def test_every_ranker(kind: str, tmp_path: Path) -> None:
     silent = {key for key in SECTIONS if "ot available: " in page.texts[key]}
     linear = {"importances"} | ({"curves"} if kind == "perceptron" else set())
     assert silent == (linear if kind in ("linear", "perceptron") else {"curves"})
+
+
+def test_a_booster_with_categories(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": X[:, 0], "kind": pd.Categorical(np.array(list("uvw"))[QID % 3])})
+    model = LGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1)
+    model.fit(frame, Y, group=np.bincount(QID))
+    for table in (frame, frame.assign(kind=frame["kind"].cat.reorder_categories(list("wvu")))):
+        page = Page(gbrank.report(model, table, Y, qid=QID, html=tmp_path / "report.html"))
+        assert "kind" in page.texts["importances"]
 
 
 @pytest.mark.filterwarnings("error")

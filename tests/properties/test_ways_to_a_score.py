@@ -175,10 +175,24 @@ def test_a_list_without_documents(tmp_path: Path) -> None:
     assert model.rank(table[:0]).tolist() == []
 
 
-def test_a_booster_does_not_know_the_categories_of_a_ranker(tmp_path: Path) -> None:
-    """It would read codes as numbers."""
-    booster = lgb.train({"verbosity": -1}, lgb.Dataset(OLD, Y), 2)
-    model = ranker(booster).fit(OLD, RELEVANT, qid=QID)
+def test_a_booster_that_keeps_its_categories(tmp_path: Path) -> None:
+    """Every way to a score gives it the codes that it was trained on."""
+    booster = lgb.train({"verbosity": -1}, lgb.Dataset(OLD, RELEVANT), 5)
+    table = OLD.assign(shop=NEW["shop"])
+    model = ranker(booster).fit(table, RELEVANT, qid=QID)
+    expected = model.predict(table)
+    model.save(tmp_path)
+    for way in (load_predictor(tmp_path), model.predictor()):
+        assert np.array_equal(way.predict(table), expected)
+    assert_allclose(model.explain(table).sum(axis=1), expected, atol=1e-5)
+    export_model(model, tmp_path / "model", "vespa-lightgbm")
+
+
+def test_a_booster_that_does_not_know_the_categories_of_a_ranker(tmp_path: Path) -> None:
+    """It would read codes as numbers: which columns had ordered ones, it does not say."""
+    ordered = OLD.assign(shop=OLD["shop"].cat.as_ordered())
+    booster = lgb.train({"verbosity": -1}, lgb.Dataset(ordered, Y), 2)
+    model = ranker(booster).fit(ordered, RELEVANT, qid=QID)
     model.save(tmp_path)
     for make in (lambda: load_predictor(tmp_path), model.predictor):
         with pytest.raises(ValueError, match=r"init must have no categories of its own for a pred"):

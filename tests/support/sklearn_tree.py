@@ -117,6 +117,10 @@ class TreeModel:
     def native(self) -> "TreeModel":
         return self
 
+    @property
+    def categories(self) -> dict[int, list[Any]]:
+        return {}
+
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "TreeModel":
         return cls(**json.loads(content)["sklearn-tree"])

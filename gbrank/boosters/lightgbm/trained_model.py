@@ -15,6 +15,7 @@ from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, as_dense
 
 CATEGORICAL = 1  # a bit of a split's "decision_type"
+CATEGORICAL_COLUMNS = re.compile(r"^\[categorical_feature: ([\d,]+)\]$", re.MULTILINE)
 LEAF_VALUES = re.compile(r"^leaf_value=(.*)$", re.MULTILINE)
 SIZES = re.compile(r"^tree_sizes=.*\n", re.MULTILINE)  # of the texts of trees
 # The lines of a tree with a number for each split, and for each leaf.
@@ -109,6 +110,17 @@ class LightGBMModel:
     def feature_names(self) -> list[str]:
         """The names of these columns."""
         return [*self.native.feature_name()]
+
+    @property
+    def categories(self) -> dict[int, list[Any]]:
+        """What codes stand for, by column, if it was trained on categories of pandas."""
+        known = self.native.pandas_categorical or []
+        listed = CATEGORICAL_COLUMNS.search(self.native.model_to_string(num_iteration=1))
+        columns = listed[1].split(",") if listed else []
+        # Ordered categories are numbers to LightGBM, which does not say of which columns.
+        return (
+            dict(zip(map(int, columns), known, strict=True)) if len(columns) == len(known) else {}
+        )
 
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score."""

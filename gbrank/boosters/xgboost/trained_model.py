@@ -2,6 +2,7 @@
 
 import json
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,13 @@ class XGBoostModel:
         names = self.native.feature_names
         return None if names is None else list(names)
 
+    @property
+    def categories(self) -> dict[int, list[Any]]:
+        """What codes stand for, by column, which XGBoost keeps since 3.1."""
+        _, model = _booster_and_model(json.loads(self.dump()))
+        kept = model.get("cats", {"enc": []})["enc"]
+        return {column: _texts(values) for column, values in enumerate(kept) if values["values"]}
+
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score; a base score is a tree of one leaf."""
         content = json.loads(self.dump())
@@ -171,14 +179,26 @@ def _base_score(objective: str, text: str) -> float:
     return float(np.log(base)) if objective in LOGARITHMS else base
 
 
+def _booster_and_model(content: Node) -> tuple[Node, Node]:
+    booster = content["learner"]["gradient_booster"]
+    return booster, booster.get("gbtree", booster)["model"]
+
+
 def trees_and_weights(content: Node) -> tuple[list[Any], list[float] | None]:
     """Read the trees in a file, none of "gblinear", and their weights in DART.
 
     They are in the model since XGBoost 3.4, and beside the one of "gbtree" before.
     """
-    booster = content["learner"]["gradient_booster"]
-    model = booster.get("gbtree", booster)["model"]
+    booster, model = _booster_and_model(content)
     return model.get("trees", []), model.get("weight_drop", booster.get("weight_drop"))
+
+
+def _texts(kept: Node) -> list[Any]:
+    """Read the categories of a column: numbers, or texts one after another."""
+    values = kept["values"]
+    if "offsets" not in kept:
+        return list(values)
+    return [bytes(values[start:end]).decode() for start, end in pairwise(kept["offsets"])]
 
 
 def _tree(tree: Node, weight: float) -> Tree:
