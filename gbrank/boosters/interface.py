@@ -104,7 +104,7 @@ class Model(Protocol):
 
     @property
     def categories(self) -> dict[int, list[Any]]:
-        """What codes stand for, by column, where the model's library keeps it."""
+        """The categories of codes, by column, where the model's library keeps it."""
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":

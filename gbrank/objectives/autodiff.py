@@ -17,7 +17,7 @@ from gbrank.common.values import Array, Mask, Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
-from gbrank.engine.compiling import inline, standalone
+from gbrank.engine.compiling import standalone
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Pool, Runner
 from gbrank.engine.numba_internals import borrow, carve, slice_of
@@ -212,7 +212,7 @@ class PaddedRunner(Runner):
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
         with self._arrays.borrow() as padded, self._rankings.borrow() as ranked:
-            fill(self._lists, self._order, scores, self._labels, ranked, padded)
+            pad_all(self._lists, self._order, scores, self._labels, ranked, padded)
             if outputs.values.size:
                 losses = self._losses(padded)
                 outputs.values[self._lists.queries] = losses
@@ -251,7 +251,7 @@ def _padded(size: int) -> Padded:
 
 
 @standalone
-def fill(
+def pad_all(
     lists: Lists,
     order: NDArray[np.signedinteger],
     scores: Vector,
@@ -265,21 +265,16 @@ def fill(
         begin = lists.begins[i]
         start = lists.starts[i]
         m = lists.sizes[i]
-        sorting = part_of(padded.sorting, start, m)
+        end = start + m
+        sorting = Sorting(
+            slice_of(padded.sorting.scores, start, end),
+            slice_of(padded.sorting.ranking, start, end),
+            slice_of(padded.sorting.rows, start, end),
+            slice_of(padded.sorting.spare, start, end),
+        )
         sort(scores, slice_of(order, begin, begin + m), slice_of(ranked, begin, begin + m), sorting)
         for j in range(m):
             padded.labels[start + j] = labels[sorting.rows[j]]
-
-
-@inline
-def part_of(sorting: Sorting, start: int, m: int) -> Sorting:
-    """Return the part of one query."""
-    return Sorting(
-        slice_of(sorting.scores, start, start + m),
-        slice_of(sorting.ranking, start, start + m),
-        slice_of(sorting.rows, start, start + m),
-        slice_of(sorting.spare, start, start + m),
-    )
 
 
 @standalone
@@ -291,14 +286,14 @@ def write_all(
     for i in range(lists.sizes.size):
         start = lists.starts[i]
         end = start + lists.sizes[i]
-        sorting = part_of(padded.sorting, start, lists.sizes[i])
+        scores = slice_of(padded.sorting.scores, start, end)
         out = Derivatives(
             slice_of(slopes.gradient, start, end), slice_of(slopes.curvature, start, end)
         )
-        share_among_equals(sorting.scores, slice_of(padded.labels, start, end), out)
+        share_among_equals(scores, slice_of(padded.labels, start, end), out)
         if not unit:
             size_as_curvature(out)
-        if not write_back(sorting.rows, out, weights, outputs):
+        if not write_back(slice_of(padded.sorting.rows, start, end), out, weights, outputs):
             return i
     return -1
 

@@ -113,7 +113,7 @@ class LightGBMModel:
 
     @property
     def categories(self) -> dict[int, list[Any]]:
-        """What codes stand for, by column, if it was trained on categories of pandas."""
+        """The categories of codes, by column, if it was trained on categories of pandas."""
         known = self.native.pandas_categorical or []
         listed = CATEGORICAL_COLUMNS.search(self.native.model_to_string(num_iteration=1))
         columns = listed[1].split(",") if listed else []

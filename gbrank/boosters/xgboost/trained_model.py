@@ -149,7 +149,7 @@ class XGBoostModel:
 
     @property
     def categories(self) -> dict[int, list[Any]]:
-        """What codes stand for, by column, which XGBoost keeps since 3.1."""
+        """The categories of codes, by column, which XGBoost keeps since 3.1."""
         _, model = _booster_and_model(json.loads(self.dump()))
         kept = model.get("cats", {"enc": []})["enc"]
         return {column: _texts(values) for column, values in enumerate(kept) if values["values"]}
