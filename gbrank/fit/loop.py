@@ -215,10 +215,10 @@ def _warn_of_training_queries(train: Documents, valid: Documents, number: int) -
     )
     # Different rows: those of few values may be equal by accident.
     if len(np.intersect1d(judged, learned)) > (1 - MANY) * valid.queries.sizes[shared].sum():
-        found = f"{shared.sum()} of {len(keys)} queries of eval_set[{number}]"
+        which = f"{shared.sum()} of {len(keys)} queries of eval_set[{number}]"
         example = quoted(as_list(valid.queries.ids)[shared.argmax()])
         warn_user(
-            f"{found} are training queries, such as {example}, with the same rows: metrics on them "
+            f"{which} are training queries, such as {example}, with the same rows: metrics on them "
             "are too good. Drop them from one of the two."
         )
 
