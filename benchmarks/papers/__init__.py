@@ -11,7 +11,7 @@ EXPERIMENTS = {
         smoothrank.tables,
         smoothrank.DEVIATIONS,
         smoothrank.TABLE_PICTURES,
-        minutes=60,
+        minutes=24,
     ),
     "smoothrank-older-ohsumed": Experiment(
         ("ohsumed25",),
@@ -26,7 +26,7 @@ EXPERIMENTS = {
         smoothrank.figures,
         smoothrank.FIGURE_DEVIATIONS,
         smoothrank.FIGURE_PICTURES,
-        minutes=10,
+        minutes=4,
     ),
     "approxrank-6.2": Experiment(
         ("ohsumed25",),
@@ -51,8 +51,8 @@ EXPERIMENTS = {
     "lambdarank-trees": Experiment(
         (), lambdarank.boosted_trees, lambdarank.TREE_DEVIATIONS, minutes=3
     ),
-    "tierank": Experiment(("mq2008",), tierank.against_others, minutes=6),
-    "tierank-learner": Experiment(("mq2008",), tierank.own_learner, tierank.DEVIATIONS, minutes=3),
+    "tierank": Experiment(("mq2008",), tierank.against_others, minutes=10),
+    "tierank-learner": Experiment(("mq2008",), tierank.own_learner, tierank.DEVIATIONS, minutes=18),
     "slam-perceptron": Experiment((), slam.perceptron, slam.DEVIATIONS, slam.PICTURES, minutes=0.4),
     "slam-regret": Experiment(("ohsumed",), slam.regret, slam.REGRET_DEVIATIONS, minutes=0.4),
     "slam-6.1": Experiment((), slam.gradients, slam.GRADIENT_DEVIATIONS, minutes=0.1),

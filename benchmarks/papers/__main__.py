@@ -17,7 +17,6 @@ examples, from the repository's root:
 import argparse
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from benchmarks.papers import EXPERIMENTS
@@ -72,8 +71,14 @@ def _all_rows(names: Sequence[str], settings: Settings) -> dict[str, list[PaperR
                 rows[name] = old
                 continue
             bar.set_description_str(name)
+            end = bar.n + left[name]
             share = left[name] / max(1, len(known.get(name, [])))
-            rows[name] = finish(name, EXPERIMENTS[name], settings, partial(bar.update, share))
+
+            def after_row(share: float = share, end: float = end) -> None:
+                bar.update(min(share, end - bar.n))  # there may be more rows than were published
+
+            rows[name] = finish(name, EXPERIMENTS[name], settings, after_row)
+            bar.update(end - bar.n)
     return rows
 
 

@@ -20,6 +20,7 @@ __all__ = [
 
 Vector = NDArray[np.float64]
 
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SIDES = {"> 0": "right", "< 0": "left"}  # of differences that a paper only describes
 
 
@@ -29,7 +30,8 @@ def draw_line(steps: Vector, values: Mapping[float, Vector]) -> Figure:
     panels = figure.subplots(1, len(values), squeeze=False)[0]
     for axes, (sigma, curve), colour in zip(panels, values.items(), PALETTE, strict=False):
         axes.plot(steps, curve, color=colour, linewidth=1.3)
-        axes.set_title(rf"$\sigma = 2^{{{np.log2(sigma):g}}}$")
+        exponent = f"{np.log2(sigma):g}".translate(SUPERSCRIPTS)
+        axes.set_title(f"σ = 2{exponent}")
         tidy(axes)
     panels[0].set_ylabel("smooth NDCG@50")
     figure.supxlabel("distance from the trained weights, in lengths of the weights")
