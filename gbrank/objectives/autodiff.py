@@ -239,8 +239,8 @@ class PaddedRunner(Runner):
 
 def _in_chunks(queries: Positions, width: int) -> Positions:
     """Arrange queries in chunks of one size; some come twice, to fill the last one."""
-    n_chunks = math.ceil(len(queries) * width**2 / PAIRS_PER_CHUNK)
-    return np.resize(queries, (n_chunks, math.ceil(len(queries) / n_chunks)))
+    size = math.ceil(len(queries) / math.ceil(len(queries) * width**2 / PAIRS_PER_CHUNK))
+    return np.resize(queries, (math.ceil(len(queries) / size), size))
 
 
 def _padded(size: int) -> Padded:
@@ -309,8 +309,9 @@ def autodiff_objective(
     """Make an objective from a loss that JAX or PyTorch differentiates.
 
     Queries are padded to a few widths, powers of 2, so that arrays hold at most twice as many
-    entries as there are documents, and JAX compiles the loss once for each width. All is computed
-    in double precision. The result does not depend on the order of rows.
+    entries as there are documents (but for a few long queries, which come twice to fill chunks),
+    and JAX compiles the loss once for each width. All is computed in double precision. The result
+    does not depend on the order of rows.
 
     Parameters
     ----------

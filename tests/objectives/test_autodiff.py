@@ -157,6 +157,13 @@ def test_unit_curvature(in_jax: dict[str, Any]) -> None:
     assert set(objective.bind(labels, queries).gradients(scores)[1]) == {1.0}
 
 
+def test_long_lists_are_not_repeated(in_jax: dict[str, Any]) -> None:
+    """A list whose pairs exceed a chunk is a chunk of its own, once."""
+    labels = np.zeros(3 * 5000)
+    bound = autodiff_objective(in_jax["softmax"]).bind(labels, Queries.from_sizes([5000] * 3))
+    assert bound.runner._lists.queries.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("name", slow_but("list_mle", [*KERNELS, "softmax"]))
 def test_the_order_of_rows_changes_no_bit(name: str, in_jax: dict[str, Any]) -> None:
     queries, labels, scores = lists()
