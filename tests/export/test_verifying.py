@@ -178,9 +178,9 @@ def test_missing_values_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """A ranker that scores them otherwise than its trees do is found."""
     ranker, path = fitted("lightgbm", True), tmp_path / "model"
     export_model(ranker, path, "onnx")
-    (link,) = ranker._links()
+    (link,) = ranker._served()
     other = Link(link.schema, lambda X: link.score(X) + np.isnan(X).any(axis=1))
-    monkeypatch.setattr(GBRanker, "_links", lambda _: [other])
+    monkeypatch.setattr(GBRanker, "_served", lambda _: [other])
     with pytest.raises(ValueError, match=r"path must give the ranker's score, .* nan"):
         verify_export(ranker, path, "onnx")
 
@@ -195,13 +195,13 @@ def test_scores_may_differ_as_sums_in_single_precision_do(
     ranker = GBRanker(**params, random_state=0).fit(X, Y, qid=QID)
     export_model(ranker, path, "vespa-lightgbm")
     scores = ranker.predict(X)
-    links = GBRanker._links
+    served = GBRanker._served
 
     def scaled(ranker: GBRanker) -> list[Link]:
-        (link,) = links(ranker)
+        (link,) = served(ranker)
         return [Link(link.schema, lambda X: link.score(X) * (1 + factor * 2.0**-22))]
 
-    monkeypatch.setattr(GBRanker, "_links", scaled)
+    monkeypatch.setattr(GBRanker, "_served", scaled)
     if factor != 0.5:
         with pytest.raises(ValueError, match="path must give the ranker's score"):
             verify_export(ranker, path, "vespa-lightgbm")

@@ -184,7 +184,12 @@ def test_a_booster_as_start(base: str, booster: str) -> None:
 
 
 def test_a_booster_as_start_beside_categories() -> None:
+    """LightGBM keeps the categories of columns; ordered ones are numbers, of columns unnamed."""
     start = lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(FRAME, Y), 5)
+    ranker = GBRanker(init=start, **SMALL).fit(FRAME, Y, qid=QID)
+    assert_allclose(ranker.explain(FRAME).sum(axis=1), ranker.predict(FRAME))
+    ordered = FRAME.assign(e=FRAME["e"].cat.as_ordered())
+    start = lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(ordered, Y), 5)
     ranker = GBRanker(init=start, **SMALL).fit(FRAME, Y, qid=QID)
     with pytest.raises(ValueError, match="init must be a GBRanker to explain scores with categ"):
         ranker.explain(FRAME)
