@@ -10,7 +10,14 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from gbrank.commands.data_files import FilesToScore, Labelled, is_table, read_numbers, write_table
+from gbrank.commands.data_files import (
+    FilesToScore,
+    Labelled,
+    Reader,
+    is_table,
+    read_numbers,
+    write_table,
+)
 from gbrank.commands.models import load, print_json
 from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, NewPicture, printable
 from gbrank.common.checks import check_known_name, check_unique
@@ -20,7 +27,7 @@ from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows, of_all
 from gbrank.data.text_files import write_lines
 from gbrank.data.trec import judged_run, run_lines
-from gbrank.measures.measure import bind_to_rows
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 
 # White space of ASCII, as in TREC files: names may have no-break spaces.
@@ -186,10 +193,8 @@ def evaluate(
     if run:
         data, values = judged_run(run[0], file)
     else:
-        labels = {item.label for item in measures.values() if item.label is not None}
-        if labels and not is_table(file):
-            raise ArgumentError("metric", f"must have [{min(labels)}] with tables only", file)
-        data, values = _judged(replace(reader, labels=tuple(sorted(labels))), file, model, scores)
+        reader = _with_labels(reader, file, measures.values())
+        data, values = _judged(reader, file, model, scores)
         repeats = count_repeated_rows(data.X, data.queries.index, data.y)
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
@@ -227,6 +232,14 @@ def compare_runs(
         print(comparison.table())
     if plot is not None:
         draw("comparison_grid", [comparison], plot)
+
+
+def _with_labels(reader: Reader, file: str, measures: Iterable[Measure]) -> Reader:
+    """Let a reader read the labels that measures name, which tables alone have."""
+    labels = {measure.label for measure in measures if measure.label is not None}
+    if labels and not is_table(file):
+        raise ArgumentError("metric", f"must have [{min(labels)}] with tables only", file)
+    return replace(reader, labels=tuple(sorted(labels)))
 
 
 def _judged(

@@ -1,6 +1,6 @@
 """The boosting loop: rounds, measures, early stopping, progress; the same for every trainer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -128,11 +128,7 @@ def judges_of(
     """
     # Features have no names.
     by_position = [measure.with_positions(schema) for measure in ranker._measures()]
-
-    for number, part in enumerate(valid):
-        for label in {measure.label for measure in by_position} & {*train.labels} - {*part.labels}:
-            raise ArgumentError("eval_labels", f"must have {label!r} for eval_set[{number}]")
-
+    _check_labels({measure.label for measure in by_position} & {*train.labels}, valid)
     sets = {"train": train} if training else {}
     sets |= {f"valid_{i}": part for i, part in enumerate(valid)}
     measures = {}
@@ -142,8 +138,8 @@ def judges_of(
             for bound in measures[name]:  # undefined metrics fail before training
                 bound.mean(np.arange(len(part.y), dtype=np.float64))
     held_out = [number for number, part in enumerate(valid) if not same_data(train, part)]
-    for number in held_out[:1]:
-        _warn_of_training_queries(train, valid[number], number)
+    if held_out:
+        _warn_of_training_queries(train, valid[held_out[0]], held_out[0])
     if not held_out and stopping.patience is not None:
         if valid:
             warn_user(
@@ -152,6 +148,13 @@ def judges_of(
             )
         stopping = Stopping()
     return Judges(measures, next(iter(held_out), 0), stopping)
+
+
+def _check_labels(names: Set[str | None], valid: Sequence[Documents]) -> None:
+    """Check that validation sets have the labels that measures are of."""
+    for number, part in enumerate(valid):
+        for label in names - part.labels.keys():
+            raise ArgumentError("eval_labels", f"must have {label!r} for eval_set[{number}]")
 
 
 def same_data(a: Documents, b: Documents) -> bool:
@@ -215,11 +218,11 @@ def _warn_of_training_queries(train: Documents, valid: Documents, number: int) -
     )
     # Different rows: those of few values may be equal by accident.
     if len(np.intersect1d(judged, learned)) > (1 - MANY) * valid.queries.sizes[shared].sum():
-        which = f"{shared.sum()} of {len(keys)} queries of eval_set[{number}]"
         example = quoted(as_list(valid.queries.ids)[shared.argmax()])
         warn_user(
-            f"{which} are training queries, such as {example}, with the same rows: metrics on them "
-            "are too good. Drop them from one of the two."
+            f"{shared.sum()} of {len(keys)} queries of eval_set[{number}] are training queries, "
+            f"such as {example}, with the same rows: metrics on them are too good. Drop them from "
+            "one of the two."
         )
 
 
