@@ -161,9 +161,7 @@ def same_data(a: Documents, b: Documents) -> bool:
     """Return whether two sets have equal documents, labels and sizes of queries, in any order."""
     sizes = [(len(part.y), part.queries.n_queries) for part in (a, b)]
     size_of_a, size_of_b = all_sum(np.array(sizes))
-    if not np.array_equal(size_of_a, size_of_b):
-        return False
-    return documents_key(a) == documents_key(b)
+    return np.array_equal(size_of_a, size_of_b) and documents_key(a) == documents_key(b)
 
 
 def documents_key(documents: Documents) -> str:

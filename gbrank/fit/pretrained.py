@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from gbrank.boosters import BOOSTERS, Model, recognise
 from gbrank.common.checks import quoted, shortened
 from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.runtime import import_optional
 from gbrank.common.values import Vector, as_json
+from gbrank.data.frames import as_frame
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.boosted_ranker import is_start_name
@@ -67,8 +67,22 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return _recognised(self.booster)[1]
 
     def _links(self) -> list[Link]:
+        return [Link(None, self._native_scores)]
+
+    def _native_scores(self, X: TableLike) -> Vector:
+        """Score rows as the library itself does, and texts that it would not read."""
         model = self.model
-        return [Link(None, lambda X: model.predict_native(_readable(X)))]
+        package = type(X).__module__.split(".")[0]
+        types = getattr(as_frame(X, "X"), "schema", {}).values()
+        texts = (nw.String,) if package == "pandas" else TEXTS  # both read its categories
+        if any(dtype in texts for dtype in types):
+            if not self._schema.categories:
+                raise ValueError(
+                    "X must be a frame of pandas with the categories of training, which this "
+                    "booster does not tell, got texts."
+                )
+            return model.predict(self._schema.transform(X), n_jobs=1)
+        return model.predict_native(X if package in NATIVE else Schema.learn(X).transform(X))
 
     def _served(self, schema: Schema | None) -> list[Link]:
         """Return the booster as a chain of one that reads the columns of a ranker, or its own."""
@@ -162,20 +176,3 @@ def _recognised(booster: object) -> tuple[str, Model]:
         titles = " or ".join(known.title for known in BOOSTERS.values())
         raise TypeError(f"booster must be one of {titles}, got {booster!r}.")
     return recognised
-
-
-def _readable(X: TableLike) -> TableLike:
-    """Convert frames of other libraries to arrays, which both boosters read."""
-    package = type(X).__module__.split(".")[0]
-    if package == "pyarrow" and any(dtype in TEXTS for dtype in nw.from_native(X).schema.values()):
-        import_optional("pandas")  # whose categories they read
-        return X.to_pandas(strings_to_categorical=True)
-    if package in NATIVE:
-        return X
-    schema = Schema.learn(X)
-    if schema.categories:
-        raise ValueError(
-            "X must be a frame of pandas where a pretrained booster is given categories, got "
-            f"{type(X).__module__}.{type(X).__name__}."
-        )
-    return schema.transform(X)

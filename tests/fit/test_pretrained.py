@@ -144,13 +144,19 @@ def test_categories_are_read_by_the_booster(tmp_path: Path) -> None:
     starts = [made.init_]
     if parse_version(xgb.__version__) >= parse_version("3.1"):  # which keeps the categories
         starts.append(PretrainedRanker(newer.fit(table, Y, qid=QID)))
+    texts = table.assign(colour=colour)
     for start in starts:
-        for kept in (turned, table.assign(colour=colour)):  # as the command line reads files
-            scores = start.predict(pa.Table.from_pandas(kept, preserve_index=False))
-            assert_array_equal(scores, start.predict(table))
-    frame = pl.DataFrame({"a": X[:, 0], "colour": colour}).cast({"colour": pl.Categorical})
-    with pytest.raises(ValueError, match=r"frame of pandas.*got polars"):
-        made.init_.predict(frame)
+        for kept in (
+            texts,  # as the command line reads CSV
+            *(pa.Table.from_pandas(frame, preserve_index=False) for frame in (turned, texts)),
+            pl.DataFrame({"a": X[:, 0], "colour": colour}),
+            pl.DataFrame({"a": X[:, 0], "colour": colour}).cast({"colour": pl.Categorical}),
+        ):
+            assert_array_equal(start.predict(kept), start.predict(table))
+    ordered = table.assign(colour=table["colour"].cat.as_ordered())
+    unknown = lgb.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1).fit(ordered, Y, group=SIZES)
+    with pytest.raises(ValueError, match=r"frame of pandas.*got texts"):
+        PretrainedRanker(unknown).predict(texts)
 
 
 @models
