@@ -68,6 +68,14 @@ def test_an_output_is_no_input(argv: str, option: str, place: Path, fault: Outpu
     assert content(place) == before
 
 
+def test_a_picture_has_a_format(place: Path, fault: Output) -> None:
+    """Known by the suffix of its name, before any work."""
+    before = content(place)
+    said = fault("compare", "--data", "t.txt", "--plot", "p.docx")
+    assert "error: --plot must end in one of " in said
+    assert content(place) == before
+
+
 def test_a_new_file_beside_the_data(place: Path, output: Output) -> None:
     """In another folder, over older scores, or to a device."""
     predict = ["predict", "t.txt", "--model", "m", "--output"]

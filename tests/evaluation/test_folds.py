@@ -1,9 +1,11 @@
 """Folds, and data sets that are divided into them."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -109,3 +111,27 @@ def test_columns_of_a_fold() -> None:
         assert rows.sample_weight is not None
         assert_array_equal(rows.sample_weight, R[3:0:-1].ravel())
         assert_array_equal(rows.labels["m"], R[3:0:-1].ravel() % 5)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (([0, 1],), "must be (train, valid, test) or (train, test), got ([0, 1],)."),
+        (
+            ([0, 1], [2, 3], [4, 4]),
+            "must hold rows from 0 to 5 in each part, each row at most once, got "
+            "([0, 1], [2, 3], [4, 4]).",
+        ),
+        (
+            ([0, 1], [], [4, 9]),
+            "must hold rows from 0 to 5 in each part, each row at most once, got "
+            "([0, 1], [], [4, 9]).",
+        ),
+        (([0], [1, 2, 3]), "must not split a query, got query 'a' in two of its parts."),
+    ],
+)
+def test_malformed_folds(parts: Any, message: str) -> None:
+    """Are refused by the number of the fold."""
+    qid = ["a", "a", "b", "b", "c", "c"]
+    with pytest.raises(ValueError, match=f"^{re.escape(f'folds[0] {message}')}$"):
+        Dataset("six", np.zeros((6, 1)), [1, 0] * 3, qid, folds=[parts])

@@ -127,3 +127,18 @@ def test_ids_that_are_in_both_parts(recwarn: pytest.WarningsRecorder) -> None:
     assert warnings_of(rows < 160, rows >= 160, qid % 20, recwarn) == []
     assert warnings_of(rows % 8 < 6, rows % 8 >= 6, qid, recwarn) == []
     assert warnings_of(rows < 160, rows < 160, qid, recwarn) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"eval_set": HELD_OUT[:2]}, r"eval_set must be a list of \(X, y\) pairs, got a tuple"),
+        ({"eval_set": [HELD_OUT]}, r"eval_set must hold \(X, y\) pairs, got "),
+        ({"eval_qid": None}, "eval_set needs eval_qid= or eval_group=, and not both"),
+        ({"eval_qid": [HELD_OUT[2]] * 2}, "eval_qid must be a list, with one entry per eval_set"),
+    ],
+)
+def test_malformed_validation_sets(changed: dict[str, Any], message: str) -> None:
+    """What is wrong is said before a round is trained."""
+    with pytest.raises(ValueError, match=message):
+        make().fit(X, Y, qid=QID, **{**VALID, **changed})

@@ -1,6 +1,7 @@
 """The page of a report: what it is safe from, how it looks, and that it is written whole."""
 
 import re
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -56,3 +57,10 @@ def test_an_older_page_stays(
         gbrank.report(rankers[0], FRAME[TEST], Y[TEST], qid=QUERIES, html=path)
     assert path.read_text() == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_without_jinja(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What to install is said before any argument is read."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=re.escape("pip install 'gbrank[report]'")):
+        gbrank.report(None, TEST, Y, qid=QUERIES, html=tmp_path / "page.html")

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 import gbrank
 from cases import loop
 from fresh import Fresh, without
@@ -96,6 +98,12 @@ def test_all_is_sorted_and_complete() -> None:
     others = {name for name in gbrank.__all__ if not is_ours(getattr(gbrank, name))}
     assert others == {"evaluation", "plots", "schedules"}
     assert len(gbrank.__all__) <= 64
+
+
+def test_an_unknown_name_is_no_attribute() -> None:
+    """As of any module."""
+    with pytest.raises(AttributeError, match="No gbrank attribute Nonsense"):
+        gbrank.Nonsense  # noqa: B018
 
 
 def test_everything_registered_is_exported() -> None:
