@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from clicked import log_of
@@ -121,3 +122,22 @@ def test_where_a_log_tells_nothing_a_fit_is_naive() -> None:
     assert naive.position_report_ is None
     assert set(ranker.position_bias_.values()) == {0}
     assert free.position_bias_[10] < -0.1
+
+
+def test_stored_zeros_make_no_other_document() -> None:
+    """Rows of sparse data are compared by value, and stay as they are."""
+    rng = np.random.default_rng(0)
+    documents = rng.integers(0, 3, (10, 4)).astype(float)
+    X = documents[np.concatenate([rng.permutation(10)[:5] for _ in range(40)])]
+    cells = (X != 0) | (np.arange(len(X))[:, np.newaxis] % 2 == 1)  # every second row has all
+    stored = sp.csr_matrix((X[cells], cells.nonzero()), shape=X.shape)
+    n_stored = stored.nnz
+    clicks = (rng.random(len(X)) < 0.4).astype(float)
+    log = {"qid": np.repeat(np.arange(40), 5), "position": np.tile(np.arange(1, 6), 40)}
+    dense, sparse = (
+        GBRanker("ranknet", n_estimators=2, n_jobs=1).fit(table, clicks, **log).position_report_
+        for table in (X, stored)
+    )
+    assert_allclose(sparse.bias, dense.bias)
+    assert_allclose(sparse.error, dense.error)
+    assert stored.nnz == n_stored > np.count_nonzero(X)
