@@ -17,6 +17,7 @@ from gbrank.common.errors import ArgumentError
 from gbrank.common.files import replace_file, replaced
 from gbrank.common.values import Array, Positions, Vector
 from gbrank.data.queries import Queries
+from gbrank.data.text_files import STDIN
 from gbrank.data.trec import read_qrels
 from gbrank.evaluation import Comparison, Dataset, compare_rankers
 from gbrank.evaluation.comparison import COSTS, DIFFERENCES, MEANS, PARTS, table_of
@@ -175,13 +176,18 @@ def _read(
 
 def _check_no_qrels(paths: Sequence[str]) -> None:
     for path in paths:
+        if path == STDIN:  # it can be read once
+            continue
         try:
             read_qrels(path)
         except (OSError, ValueError):
             continue
-        hint = f" Compare runs by: gbrank evaluate {path} --run ..."
-        demand = "must be documents with features"
-        raise ArgumentError("data", demand, f"the TREC qrels {path}", hint) from None
+        raise ArgumentError(
+            "data",
+            "must be documents with features",
+            f"the TREC qrels {path}",
+            f" Compare runs by: gbrank evaluate {path} --run ...",
+        ) from None
 
 
 def _folds_by_time(times: Any, qid: Array) -> list[tuple[Positions, ...]]:

@@ -188,9 +188,13 @@ def explain(
     def draw(ax: Any) -> None:
         plots.explanation(why, ax=ax).set(title="", xlabel="")  # the caption says it
 
-    picture = page.picture(draw)
     page.write_page(
-        html, "explanation.html", query=query, why=why, picture=picture, table=why._table()
+        html,
+        "explanation.html",
+        query=query,
+        why=why,
+        picture=page.picture(draw),
+        table=why._table(),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -58,11 +58,10 @@ def _is_of_ranx(source: object) -> bool:
 
 def _name(names: Iterable[str], source: Any) -> str:
     """Find the first of these names among a frame's columns, or in the first record."""
-    known: Collection[str] = ()
     if isinstance(source, list | tuple):
-        known = dir(source[0]) if source else ()
-    elif (frame := as_frame(source, "source")) is not None:
-        known = frame.columns
+        known = dir(source[0]) if source else []
+    else:
+        known = getattr(as_frame(source, "source"), "columns", [])
     return next(filter(known.__contains__, names), "")
 
 

@@ -9,7 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -249,7 +249,8 @@ class Run(NamedTuple):
             single = self.scores.astype(np.float32)
         worst_first = np.lexsort((np.array(self.documents), single, topics.index))
         ranks = np.empty(len(self.scores))
-        ranks[worst_first] = topics.offsets[1 + topics.index[worst_first]] - np.arange(len(ranks))
+        for first, last in pairwise(topics.offsets):
+            ranks[worst_first[first:last]] = np.arange(last - first, 0, -1)
         return self.by_document(queries, query_key, ranks)
 
     def by_document(

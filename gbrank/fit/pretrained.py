@@ -71,7 +71,6 @@ class PretrainedRanker(BaseRanker[Fitted]):
 
     def _native_scores(self, X: TableLike) -> Vector:
         """Score rows as the library itself does, and texts that it would not read."""
-        model = self.model
         package = type(X).__module__.split(".")[0]
         types = getattr(as_frame(X, "X"), "schema", {}).values()
         texts = (nw.String,) if package == "pandas" else TEXTS  # both read its categories
@@ -81,8 +80,8 @@ class PretrainedRanker(BaseRanker[Fitted]):
                     "X must be a frame of pandas with the categories of training, which this "
                     "booster does not tell, got texts."
                 )
-            return model.predict(self._schema.transform(X), n_jobs=1)
-        return model.predict_native(X if package in NATIVE else Schema.learn(X).transform(X))
+            return self.model.predict(self._schema.transform(X), n_jobs=1)
+        return self.model.predict_native(X if package in NATIVE else Schema.learn(X).transform(X))
 
     def _served(self, schema: Schema | None) -> list[Link]:
         """Return the booster as a chain of one that reads the columns of a ranker, or its own."""

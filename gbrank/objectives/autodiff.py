@@ -239,8 +239,9 @@ class PaddedRunner(Runner):
 
 def _in_chunks(queries: Positions, width: int) -> Positions:
     """Arrange queries in chunks of one size; some come twice, to fill the last one."""
-    size = math.ceil(len(queries) / math.ceil(len(queries) * width**2 / PAIRS_PER_CHUNK))
-    return np.resize(queries, (math.ceil(len(queries) / size), size))
+    n_chunks = math.ceil(queries.size * width**2 / PAIRS_PER_CHUNK)
+    size = math.ceil(queries.size / n_chunks)
+    return np.resize(queries, (math.ceil(queries.size / size), size))
 
 
 def _padded(size: int) -> Padded:

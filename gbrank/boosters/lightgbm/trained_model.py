@@ -118,9 +118,9 @@ class LightGBMModel:
         listed = CATEGORICAL_COLUMNS.search(self.native.model_to_string(num_iteration=1))
         columns = listed[1].split(",") if listed else []
         # Ordered categories are numbers to LightGBM, which does not say of which columns.
-        return (
-            dict(zip(map(int, columns), known, strict=True)) if len(columns) == len(known) else {}
-        )
+        if len(columns) != len(known):
+            return {}
+        return dict(zip(map(int, columns), known, strict=True))
 
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score."""
