@@ -224,8 +224,9 @@ def compare_runs(
     from gbrank.evaluation import compare_scores
 
     check_unique("--run", runs)
-    name = printable(Path(qrels).name)
-    comparison = compare_scores({run: run for run in runs}, qrels, name=name, **options)
+    comparison = compare_scores(
+        {run: run for run in runs}, qrels, name=printable(Path(qrels).name), **options
+    )
     if json:
         print_json(comparison.to_json())
     else:

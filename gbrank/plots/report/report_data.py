@@ -196,11 +196,11 @@ def importances(judged: ReportData) -> list[tuple[Any, ...]]:
     if judged.trees is None:
         return []
     gains = judged.trees.feature_importances_
-    unknown = isinstance(judged.moved, str)
-    moved = np.full(len(gains), np.nan) if unknown else judged.moved
+    moved = np.full(len(gains), np.nan) if isinstance(judged.moved, str) else judged.moved
     names = judged.schema.feature_names
     order = np.lexsort((-gains, -np.nan_to_num(moved)))
-    changes = zip(*shuffled_changes(judged, order[:SHOWN])[3:], strict=True)
+    effect = shuffled_changes(judged, order[:SHOWN])
+    changes = zip(effect.difference, effect.difference_low, effect.difference_high, strict=True)
     return [(names[i], gains[i], moved[i], change) for i, change in zip_longest(order, changes)]
 
 
