@@ -15,7 +15,7 @@ from scipy import stats
 
 from benchmarks.writing import markdown_table
 from gbrank import compare_scores
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.evaluation.statistics import common_queries
 
 N_DOCUMENTS = 20

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from gbrank.common.values import Matrix, Vector
+from gbrank.common.checks import Matrix, Vector
 from gbrank.evaluation import Comparison
 from gbrank.evaluation.statistics import CELLS, RESAMPLES, SEED, holm
 

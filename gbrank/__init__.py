@@ -22,8 +22,8 @@ def __getattr__(name: str) -> typing.Any:
     """Return what __init__.pyi names, or a class of gbrank that registers itself."""
     if name in __dir__() or (name.startswith("_") and name != "__all__"):
         return _load(name)
-    from gbrank.measures.measure_registry import MEASURES
-    from gbrank.objectives.objective_registry import OBJECTIVES
+    from .measures.measure_registry import MEASURES
+    from .objectives.objective_registry import OBJECTIVES
 
     registered = {
         cls.__name__: cls

@@ -11,13 +11,19 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
-from gbrank.common.checks import check_labels, check_number, check_weights
-from gbrank.common.errors import ArgumentError
-from gbrank.common.table import Table, Tabular
-from gbrank.common.values import Matrix, Positions, Vector
-from gbrank.data.documents import check_positions
-from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys
+from .common.checks import (
+    ArgumentError,
+    Matrix,
+    Positions,
+    Vector,
+    check_labels,
+    check_number,
+    check_weights,
+)
+from .common.table import Table, Tabular
+from .data.documents import check_positions
+from .data.queries import Queries
+from .data.sampling import query_keys
 
 if TYPE_CHECKING:
     import pandas as pd

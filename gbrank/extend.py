@@ -11,11 +11,11 @@ of `MeasureObjective`, any other objective one of `KernelObjective`, both decora
 of each. `Vector`, `Positions` and `Matrix` are the arrays that structures of work arrays declare.
 """
 
-from gbrank.boosters.gradient_watch import GradientWatch, RoundGradients
-from gbrank.common.values import Matrix, Positions, Vector
-from gbrank.data.queries import Queries
-from gbrank.engine.compiling import inline, standalone
-from gbrank.engine.contract import (
+from .boosters.gradient_watch import GradientWatch, RoundGradients
+from .common.checks import Matrix, Positions, Vector
+from .data.queries import Queries
+from .engine.compiling import inline, standalone
+from .engine.contract import (
     Derivatives,
     MeasureFunctions,
     Nothing,
@@ -26,22 +26,18 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.numba_internals import slice_of, unpack
-from gbrank.measures.custom_measure import CustomMeasure
-from gbrank.measures.discounted import DiscountedMeasure
-from gbrank.measures.gains import geometric_discount
-from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import register_measure
-from gbrank.numerics.vectors import bound_steps, size_as_curvature, to_score_units
-from gbrank.objectives.autodiff import AutodiffObjective, autodiff_objective
-from gbrank.objectives.check_gradient import check_gradient
-from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective, Objective
-from gbrank.objectives.objective_registry import (
-    CustomObjective,
-    custom_objective,
-    register_objective,
-)
-from gbrank.objectives.on_label import OnLabel
+from .engine.numba_internals import slice_of, unpack
+from .measures.custom_measure import CustomMeasure
+from .measures.discounted import DiscountedMeasure
+from .measures.gains import geometric_discount
+from .measures.measure import Measure
+from .measures.measure_registry import register_measure
+from .numerics.vectors import bound_steps, size_as_curvature, to_score_units
+from .objectives.autodiff import AutodiffObjective, autodiff_objective
+from .objectives.check_gradient import check_gradient
+from .objectives.objective import Facts, KernelObjective, MeasureObjective, Objective
+from .objectives.objective_registry import CustomObjective, custom_objective, register_objective
+from .objectives.on_label import OnLabel
 
 __all__ = [
     "AutodiffObjective",

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
-from gbrank.fit.rounds import EvalsResult
-from gbrank.ranker import GBRanker, load_ranker
+from .fit.fitted import FittedTrees
+from .fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
+from .fit.rounds import EvalsResult
+from .ranker import GBRanker, load_ranker
 
 
 def opened_ranker(model: Any) -> Any:

@@ -9,27 +9,32 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from gbrank.boosters import Model
-from gbrank.clicks import PositionReport
-from gbrank.common.checks import check_choice, check_integer, check_jobs, quoted
-from gbrank.common.errors import ArgumentTypeError
-from gbrank.common.files import StrPath
-from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.common.values import Vector
-from gbrank.data.documents import Labels
-from gbrank.data.queries import QueryWeights
-from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Ids, TableLike, training_documents, validation_documents
-from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
-from gbrank.fit.chain import Link, scores_of
-from gbrank.fit.estimator import WEIGHTS, BaseRanker
-from gbrank.fit.explanations import Explanation, explain_gap, explain_scores
-from gbrank.fit.fitted import FittedTrees, Published
-from gbrank.fit.known_elsewhere import explains_parameters, explains_words
-from gbrank.fit.pretrained import PretrainedRanker, opened_init
-from gbrank.fit.rounds import Callback, EvalsResult
-from gbrank.fit.storage import Saved, model_of, read_saved, restored, saved_booster
-from gbrank.serving import Predictor
+from .boosters import Model
+from .clicks import PositionReport
+from .common.checks import (
+    ArgumentTypeError,
+    Vector,
+    check_choice,
+    check_integer,
+    check_jobs,
+    quoted,
+)
+from .common.files import StrPath
+from .common.runtime import interrupts_held, usable_threads
+from .data.documents import Labels
+from .data.queries import QueryWeights
+from .data.schema import Schema
+from .fit.arguments import Ids, TableLike, training_documents, validation_documents
+from .fit.boosted_ranker import BoostedRanker, is_start_name
+from .fit.chain import Link, scores_of
+from .fit.estimator import WEIGHTS, BaseRanker
+from .fit.explanations import Explanation, explain_gap, explain_scores
+from .fit.fitted import FittedTrees, Published
+from .fit.known_elsewhere import explains_parameters, explains_words
+from .fit.pretrained import PretrainedRanker, opened_init
+from .fit.rounds import Callback, EvalsResult
+from .fit.storage import Saved, model_of, read_saved, restored, saved_booster
+from .serving import Predictor
 
 
 @explains_parameters
@@ -265,7 +270,7 @@ class GBRanker(BoostedRanker):
         OSError
             If a checkpoint cannot be written; the previous one is unchanged.
         """
-        from gbrank.fit.boost import boost  # what only trains is not loaded to predict
+        from .fit.boost import boost  # what only trains is not loaded to predict
 
         train = training_documents(
             X,
@@ -339,7 +344,7 @@ class GBRanker(BoostedRanker):
         >>> newer.score(X[600:], y[600:], qid[600:]) > ranker.score(X[600:], y[600:], qid[600:])
         True
         """
-        from gbrank.fit.boost import refit  # what only trains is not loaded to predict
+        from .fit.boost import refit  # what only trains is not loaded to predict
 
         table = training_documents(X, y, qid, columns.pop("group", None), **columns)
         return self._frozen()._publish(refit(self, table))
@@ -605,11 +610,11 @@ class GBRanker(BoostedRanker):
 def class_of_saved(name: str) -> Any:
     """Import the class that a saved model names; None if it is none of gbrank's."""
     if name == "LinearRanker":
-        from gbrank.linear.linear_ranker import LinearRanker
+        from .linear.linear_ranker import LinearRanker
 
         return LinearRanker
     if name == "SLAMPerceptron":
-        from gbrank.linear.perceptron import SLAMPerceptron
+        from .linear.perceptron import SLAMPerceptron
 
         return SLAMPerceptron
     if name == "PretrainedRanker":

@@ -12,10 +12,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from gbrank.common.checks import check_integer, check_number, check_takes, quoted
-from gbrank.common.errors import ArgumentError
-from gbrank.common.fields import REQUIRED, Choice, Integer, Real, keep_checked
-from gbrank.common.grammar import changed_options, evaluate, format_call
+from .common.checks import ArgumentError, check_integer, check_number, check_takes, quoted
+from .common.fields import REQUIRED, Choice, Integer, Real, keep_checked
+from .common.grammar import changed_options, evaluate, format_call
 
 __all__ = ["Schedule", "Sigma", "constant", "cosine", "geometric", "join", "linear", "staircase"]
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.errors import ArgumentError
-from gbrank.common.files import StrPath
-from gbrank.common.values import Vector
-from gbrank.data.feature_matrix import Features
-from gbrank.data.schema import Schema
-from gbrank.fit.chain import Link, check_readable, scores_of
-from gbrank.fit.storage import Saved, chain_of, model_of, read_saved, restored
-from gbrank.linear.features import weighted_sum
+from .common.checks import ArgumentError, Vector
+from .common.files import StrPath
+from .data.feature_matrix import Features
+from .data.schema import Schema
+from .fit.chain import Link, check_readable, scores_of
+from .fit.storage import Saved, chain_of, model_of, read_saved, restored
+from .linear.features import weighted_sum
 
 __all__ = ["Predictor", "load_predictor"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.papers.paper_rows import as_letor
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.evaluation import Comparison
 from gbrank.measures.measure import Measure
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_integer, check_number
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector, check_finite, check_integer, check_number
 
 __all__ = [
     "LambdaCondition",

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.studies.fits import parquet_documents
 from benchmarks.writing import markdown_table
 from gbrank import NDCG, GBRanker, Queries, make_cubic
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.data.feature_matrix import Features
 from gbrank.evaluation import read_letor_folds
 

@@ -2,10 +2,10 @@
 
 import sys
 
-from gbrank.boosters.booster import Booster
-from gbrank.boosters.interface import Model, Trainer, TreeSettings
-from gbrank.boosters.lightgbm import LIGHTGBM
-from gbrank.boosters.xgboost import XGBOOST
+from .booster import Booster
+from .interface import Model, Trainer, TreeSettings
+from .lightgbm import LIGHTGBM
+from .xgboost import XGBOOST
 
 __all__ = ["BOOSTERS", "Booster", "Model", "Trainer", "TreeSettings", "recognise"]
 

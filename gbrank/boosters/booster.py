@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import resolve_name
 
-from gbrank.boosters.booster_params import Options
-from gbrank.boosters.interface import Model, NewTrainer, Params, TreeSettings
 from gbrank.data.schema import Schema
+
+from .booster_params import Options
+from .interface import Model, NewTrainer, Params, TreeSettings
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from gbrank.boosters.interface import Params, TreeSettings
-from gbrank.common.checks import LARGEST_FLOAT, check_integer, quoted, unknown_names
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import LARGEST_FLOAT, ArgumentError, check_integer, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, find_columns
+
+from .interface import Params, TreeSettings
 
 LARGEST_INT32 = 2**31 - 1
 TRUTH = {"true": True, "false": False}  # as boosters read them in texts

@@ -10,12 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.gradient_watch import Watch
-from gbrank.boosters.interface import GradientPair
-from gbrank.boosters.staged_objective import StagedObjective
-from gbrank.common.checks import check_integer
-from gbrank.common.errors import warn_user
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector, check_integer, warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.measures.measure import BoundMeasure, query_weights
@@ -23,6 +18,10 @@ from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.schedules import Sigma
+
+from .gradient_watch import Watch
+from .interface import GradientPair
+from .staged_objective import StagedObjective
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gbrank.common.checks import Matrix, Vector
 from gbrank.common.table import Table, Tabular
-from gbrank.common.values import Matrix, Vector
 from gbrank.data.queries import Queries
 
 AT_BOUND = 1 - 1e-9  # a step this close to the longest one is bounded like it

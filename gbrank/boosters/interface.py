@@ -7,14 +7,15 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.boosters.tree import Tree
+from gbrank.common.checks import Matrix, Positions, Single, Vector
 from gbrank.common.collective import all_sum
-from gbrank.common.values import Matrix, Positions, Single, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Schema
+
+from .gradient_watch import RoundGradients
+from .tree import Tree
 
 Params: TypeAlias = dict[str, Any]  # of a booster, by name
 GradientPair: TypeAlias = tuple[Vector, Vector]  # gradient and curvature

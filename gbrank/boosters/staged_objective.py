@@ -5,14 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.plan import Plan
-from gbrank.boosters.stages import stages_by_plan, stages_of
-from gbrank.common.checks import check_choice, check_finite
+from gbrank.common.checks import Mask, Vector, check_choice, check_finite, error_context, warn_user
 from gbrank.common.collective import all_any, all_sum
-from gbrank.common.errors import error_context, warn_user
-from gbrank.common.values import Mask, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
@@ -22,6 +16,11 @@ from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import Progress, Sigma, unit_of
+
+from .gradient_watch import RoundGradients
+from .interface import RoundRecord
+from .plan import Plan
+from .stages import stages_by_plan, stages_of
 
 # XGBoost squares sums of gradients in single precision.
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gbrank.boosters.plan import Plan
 from gbrank.common.checks import check_integer
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import first_learned
 from gbrank.schedules import Curve, Progress, Schedule, Sigma, as_schedule, check_schedule, sigma_at
+
+from .plan import Plan
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,11 @@ from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, NoReturn
 
-from gbrank.commands.options import FLAGS, arguments_of, check_paths, command_parser
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError
 from gbrank.common.version import __version__
 from gbrank.fit.interrupted import FitInterrupted
+
+from .options import FLAGS, arguments_of, check_paths, command_parser
 
 COMMANDS = {  # by name, the function of each, whose module is imported when it is called
     "demo": "comparisons:demo", "compare": "comparisons:compare",

@@ -10,12 +10,16 @@ from typing import Annotated, Any
 import numpy as np
 
 from gbrank import make_cubic
-from gbrank.commands.data_files import ColumnName, Reader, read_parts
-from gbrank.commands.options import File, NewFile, NewPicture, printable
-from gbrank.common.checks import check_integer, check_known_name, check_unique
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import (
+    ArgumentError,
+    Array,
+    Positions,
+    Vector,
+    check_integer,
+    check_known_name,
+    check_unique,
+)
 from gbrank.common.files import replace_file, replaced
-from gbrank.common.values import Array, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.data.text_files import STDIN
 from gbrank.data.trec import read_qrels
@@ -23,6 +27,9 @@ from gbrank.evaluation import Comparison, Dataset, compare_rankers
 from gbrank.evaluation.comparison import COSTS, DIFFERENCES, MEANS, PARTS, table_of
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.ranker import GBRanker
+
+from .data_files import ColumnName, Reader, read_parts
+from .options import File, NewFile, NewPicture, printable
 
 CUBIC_QUERIES = 200
 N_PARTS = 5  # of the queries in order of time

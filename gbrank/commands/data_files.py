@@ -13,10 +13,17 @@ from typing import Annotated, Any, TextIO, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.checks import check_finite, check_known_name, quoted
-from gbrank.common.errors import ArgumentError, error_context
+from gbrank.common.checks import (
+    ArgumentError,
+    Mask,
+    Positions,
+    Vector,
+    check_finite,
+    check_known_name,
+    error_context,
+    quoted,
+)
 from gbrank.common.runtime import import_optional
-from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import LetorArray, LetorMatrix, stacked
 from gbrank.data.frames import Unjudged, judged, split_and_mask

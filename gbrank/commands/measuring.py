@@ -10,18 +10,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from gbrank.commands.data_files import (
-    FilesToScore,
-    Labelled,
-    Reader,
-    is_table,
-    read_numbers,
-    write_table,
-)
-from gbrank.commands.models import load, print_json
-from gbrank.commands.options import File, FileOrFolder, Folder, NewFile, NewPicture, printable
-from gbrank.common.checks import check_known_name, check_unique
-from gbrank.common.errors import ArgumentError, warn_user
+from gbrank.common.checks import ArgumentError, check_known_name, check_unique, warn_user
 from gbrank.common.words import apart
 from gbrank.data.documents import Documents
 from gbrank.data.lookup import count_repeated_rows, of_all
@@ -29,6 +18,10 @@ from gbrank.data.text_files import write_lines
 from gbrank.data.trec import judged_run, run_lines
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
+
+from .data_files import FilesToScore, Labelled, Reader, is_table, read_numbers, write_table
+from .models import load, print_json
+from .options import File, FileOrFolder, Folder, NewFile, NewPicture, printable
 
 # White space of ASCII, as in TREC files: names may have no-break spaces.
 _DOCID = re.compile(r"\bdocid\s*[=:]\s*(\S+)", re.ASCII)
@@ -220,8 +213,9 @@ def compare_runs(
     qrels: str, runs: Sequence[str], options: dict[str, Any], *, plot: str | None, json: bool
 ) -> None:
     """Print what `compare_scores` finds with these options, and draw it."""
-    from gbrank.commands.comparisons import draw  # imports all boosters
     from gbrank.evaluation import compare_scores
+
+    from .comparisons import draw  # imports all boosters
 
     check_unique("--run", runs)
     comparison = compare_scores(

@@ -8,10 +8,11 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from gbrank.commands.data_files import ColumnName, Labelled
-from gbrank.commands.options import File, FileOrFolder, NewFile, printable
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError
 from gbrank.common.table import cell_text
+
+from .data_files import ColumnName, Labelled
+from .options import File, FileOrFolder, NewFile, printable
 
 Document: TypeAlias = Annotated[str, "DOCUMENT"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError
 from gbrank.common.files import check_folder, check_local
 
 File: TypeAlias = Annotated[str, "FILE"]

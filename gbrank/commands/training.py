@@ -8,17 +8,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from gbrank.commands.data_files import Reader, TrainingFiles, is_table, read_numbers, read_parts
-from gbrank.commands.options import File, FileOrColumn, NewFile, NewFolder
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError, Mask, Vector
 from gbrank.common.runtime import import_optional
-from gbrank.common.values import Mask, Vector
 from gbrank.data.documents import Documents, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.data.text_files import STDIN
 from gbrank.fit.arguments import take_named_columns
 from gbrank.ranker import GBRanker
+
+from .data_files import Reader, TrainingFiles, is_table, read_numbers, read_parts
+from .options import File, FileOrColumn, NewFile, NewFolder
 
 
 def train(

@@ -1,17 +1,28 @@
-"""Checks of what users pass in: every error names the argument, what it was, what it should be."""
+"""Arguments: the types of arrays, plain values, the errors that name an argument, the checks."""
 
+import copy
 import difflib
 import inspect
+import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.values import Mask, Vector, one_column, plain
+Array: TypeAlias = NDArray[Any]
+Vector: TypeAlias = NDArray[np.float64]
+Single: TypeAlias = NDArray[np.float32]
+Mask: TypeAlias = NDArray[np.bool_]
+Keys: TypeAlias = NDArray[np.uint64]
+Matrix: TypeAlias = NDArray[np.float64]
+Positions: TypeAlias = NDArray[np.int64]
 
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_INTEGER = 2**63 - 1  # of compiled code
@@ -26,6 +37,115 @@ LABELS = {"y_true", "y", "labels", "label", "targets", "target", "true", "truth"
 SCORES = {
     "scores", "score", "y_score", "y_scores", "y_pred", "pred", "preds", "prediction", "predictions"
 }  # fmt: skip
+
+
+def canonical(values: Array) -> Array:
+    """Give equal numbers equal bits: one zero, and one NaN, of all signs and payloads."""
+    if values.dtype.kind != "f":
+        return values
+    return np.where(np.isnan(values), values.dtype.type(np.nan), values + values.dtype.type(0))
+
+
+def one_column(values: Array) -> Array:
+    """Convert a matrix of one column to a vector; return anything else unchanged."""
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def plain(value: Any) -> Any:
+    """Replace NumPy's numbers, strings and arrays with Python's own."""
+    if hasattr(value, "tolist"):  # scalars and arrays, and what is like them
+        return value.tolist()
+    if type(value) is dict:
+        return {plain(key): plain(item) for key, item in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple, set) else value
+
+
+def as_json(value: object) -> Any:
+    """Convert a value to what JSON can hold; objectives, measures and schedules to strings."""
+    value = plain(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, FunctionType):
+        return f"<function {value.__qualname__}>"
+    if isinstance(value, np.random.RandomState):
+        return None  # its state is not saved: a loaded ranker draws anew
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    return str(value)
+
+
+@dataclass(eq=False, repr=False)
+class ArgumentError(ValueError):
+    """An argument is not what it should be: "{context}{argument} {demand}, got {got}.{hint}".
+
+    Parameters
+    ----------
+    argument : str
+        Its name in Python.
+    demand : str
+        What it should be, as "must be at least 1".
+    got : str
+        What it was, as a text; "" where the demand says it.
+    hint : str
+        What to do; it begins with a space.
+    context : str
+        Where it stands, as "eval_set[0]: ".
+    remedies : tuple of str
+        Other arguments that the hint names.
+    """
+
+    argument: str
+    demand: str
+    got: str = ""
+    hint: str = ""
+    context: str = ""
+    remedies: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.message(self.argument)
+
+    def message(self, name: str) -> str:
+        """Format the message under another name of the argument."""
+        got = f", got {self.got}" if self.got else ""
+        return f"{self.context}{name} {self.demand}{got}.{self.hint}"
+
+    def within(self, context: str) -> "ArgumentError":
+        """Put a context before the message."""
+        error = copy.copy(self)
+        error.context = context + self.context
+        return error
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument is of a wrong type."""
+
+
+@contextmanager
+def error_context(context: str, *, traced: bool = False) -> Iterator[None]:
+    """Put a context before the message of each error in the block; `traced`, keep its traceback."""
+    try:
+        yield
+    except (ValueError, TypeError, RuntimeError) as error:
+        cause = error if traced else None
+        if isinstance(error, ArgumentError):
+            raise error.within(context) from cause
+        raise type(error)(f"{context}{error}") from cause
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called gbrank, however deep inside we are."""
+    level = 1
+    frame = sys._getframe(1)
+    # Methods decorated by a context manager are called from contextlib.
+    inside = ("gbrank.", "contextlib")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
+        level += 1
+        frame = frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)
 
 
 def quoted(value: object) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import check_choice, check_integer, check_number
-from gbrank.common.values import plain
+from .checks import check_choice, check_integer, check_number, plain
 
 CHECK = "check"  # the metadata of a field: (value, name) -> checked value
 REQUIRED: Any = MISSING  # the default of a field that has none

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from gbrank.common.errors import ArgumentError
+from .checks import ArgumentError
 
 StrPath: TypeAlias = str | os.PathLike[str]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, TypeAlias
 
-from gbrank.common.checks import check_known_name, check_unique, quoted
+from .checks import check_known_name, check_unique, quoted
 
 Functions: TypeAlias = Mapping[str, Callable[..., Any]]
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
-from gbrank.common.checks import check_known_name, nearest, unknown_name
-from gbrank.common.grammar import Call, parse, parse_options
+from .checks import check_known_name, nearest, unknown_name
+from .grammar import Call, parse, parse_options
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gbrank.common.runtime import import_optional
+from .runtime import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gbrank.common.checks import check_finite, check_integer
-from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Matrix, Positions, Vector
+from gbrank.common.checks import (
+    ArgumentError,
+    Matrix,
+    Positions,
+    Vector,
+    check_finite,
+    check_integer,
+)
 
 _BLOCK = 1024  # documents that are evaluated together
 

@@ -11,6 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Array,
+    Mask,
+    Positions,
+    Vector,
     check_entries,
     check_finite,
     check_known_name,
@@ -18,14 +24,14 @@ from gbrank.common.checks import (
     check_vector,
     check_weights,
     quoted,
+    warn_user,
 )
 from gbrank.common.collective import all_any
-from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
 from gbrank.common.grammar import check_label_name
-from gbrank.common.values import Array, Mask, Positions, Vector
-from gbrank.data.frames import as_frame, as_numbers
-from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.sampling import query_keys, sampled
+
+from .frames import as_frame, as_numbers
+from .queries import Queries, QueryWeights
+from .sampling import query_keys, sampled
 
 UNJUDGED = -1  # as a label beside y; so is NaN
 LARGEST_SCORE = 1e30  # finite in single precision, and so are sums

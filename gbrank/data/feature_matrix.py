@@ -6,9 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.checks import check_unmasked, shortened
-from gbrank.common.errors import ArgumentError, error_context
-from gbrank.common.values import Array
+from gbrank.common.checks import ArgumentError, Array, check_unmasked, error_context, shortened
 
 BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own

@@ -13,6 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Array,
+    Mask,
+    Vector,
     check_choice,
     check_column_list,
     check_entries,
@@ -20,10 +25,9 @@ from gbrank.common.checks import (
     check_vector,
     quoted,
 )
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.values import Array, Mask, Vector
-from gbrank.data.feature_matrix import check_not_empty
-from gbrank.data.ids import as_ids, is_missing
+
+from .feature_matrix import check_not_empty
+from .ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 DEMAND = "X must hold the types of fit, numbers"

@@ -9,9 +9,15 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gbrank.common.checks import check_entries, check_unmasked
-from gbrank.common.errors import ArgumentTypeError
-from gbrank.common.values import Array, Mask, Positions, one_column
+from gbrank.common.checks import (
+    ArgumentTypeError,
+    Array,
+    Mask,
+    Positions,
+    check_entries,
+    check_unmasked,
+    one_column,
+)
 
 INTEGER = re.compile(r"(-?[0-9]{1,40})(\.0)?")  # also as pandas writes a column with missing values
 EXACT = 2**53  # floats from here on skip integers

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
-from gbrank.common.checks import check_finite, check_integer, quoted
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError, Positions, check_finite, check_integer, quoted
 from gbrank.common.files import StrPath
-from gbrank.common.values import Positions
-from gbrank.data.feature_matrix import Features, check_matrix, check_no_infinity
-from gbrank.data.text_files import LARGEST_EXACT, check_names, read_bytes, write_lines
+
+from .feature_matrix import Features, check_matrix, check_no_infinity
+from .text_files import LARGEST_EXACT, check_names, read_bytes, write_lines
 
 QueryIds: TypeAlias = Positions | NDArray[np.str_]
 

@@ -7,14 +7,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_integer, quoted
-from gbrank.common.errors import ArgumentError, warn_user
-from gbrank.common.values import Positions, Vector
-from gbrank.data.feature_matrix import Features, as_dense, dense_column
-from gbrank.data.frames import as_frame
-from gbrank.data.ids import as_list, find_matches, is_missing
-from gbrank.data.queries import Queries
-from gbrank.data.sampling import row_keys, split_mix
+from gbrank.common.checks import ArgumentError, Positions, Vector, check_integer, quoted, warn_user
+
+from .feature_matrix import Features, as_dense, dense_column
+from .frames import as_frame
+from .ids import as_list, find_matches, is_missing
+from .queries import Queries
+from .sampling import row_keys, split_mix
 
 HEAD = 1000  # rows that rule out most columns
 

@@ -11,10 +11,17 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import quoted, shortened
-from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Array, Mask, Positions, one_column
-from gbrank.data.ids import as_ids, as_list, codes_by_appearance, find_matches, key_of, missing_ids
+from gbrank.common.checks import (
+    ArgumentError,
+    Array,
+    Mask,
+    Positions,
+    one_column,
+    quoted,
+    shortened,
+)
+
+from .ids import as_ids, as_list, codes_by_appearance, find_matches, key_of, missing_ids
 
 Rows: TypeAlias = NDArray[np.signedinteger]
 QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id

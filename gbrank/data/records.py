@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
-from gbrank.common.checks import quoted
-from gbrank.common.errors import ArgumentError
-from gbrank.data.frames import as_frame
-from gbrank.data.ids import is_missing
+from gbrank.common.checks import ArgumentError, quoted
+
+from .frames import as_frame
+from .ids import is_missing
 
 # Names in PyTerrier, ir_measures, ranx, BEIR and TREC; PyTerrier's "query" is a text.
 QUERIES = ("query_id", "qid", "q_id", "query-id", "topic", "query")

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from gbrank.common.checks import Array, Keys, Mask, canonical
 from gbrank.common.collective import all_sum
-from gbrank.common.values import Array, Keys, Mask, canonical
-from gbrank.data.feature_matrix import Features, as_dense
-from gbrank.data.ids import as_list, key_of
-from gbrank.data.queries import Queries
+
+from .feature_matrix import Features, as_dense
+from .ids import as_list, key_of
+from .queries import Queries
 
 # How many numbers are hashed at once.
 BLOCK = 2**16

@@ -13,10 +13,20 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gbrank.common.checks import check_column_list, check_integer, check_known_name, listed, quoted
-from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Array, Matrix, Vector, plain
-from gbrank.data.feature_matrix import (
+from gbrank.common.checks import (
+    ArgumentError,
+    Array,
+    Matrix,
+    Vector,
+    check_column_list,
+    check_integer,
+    check_known_name,
+    listed,
+    plain,
+    quoted,
+)
+
+from .feature_matrix import (
     Features,
     as_dense,
     check_matrix,
@@ -24,7 +34,7 @@ from gbrank.data.feature_matrix import (
     dense_column,
     objects_of,
 )
-from gbrank.data.frames import (
+from .frames import (
     VECTOR_HINT,
     VECTORS,
     FeatureTable,
@@ -33,7 +43,7 @@ from gbrank.data.frames import (
     feature_table,
     is_numeric,
 )
-from gbrank.data.ids import as_list, is_missing
+from .ids import as_list, is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 NUMBERS = {int, float, bool, type(None)}  # None becomes NaN

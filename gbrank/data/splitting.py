@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold, TimeSeriesSplit, train_test_split
 from sklearn.utils import indexable
 
-from gbrank.common.checks import check_integer, queries_needed
-from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Positions
-from gbrank.data.documents import take_rows
-from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys, query_noise
+from gbrank.common.checks import ArgumentError, Positions, check_integer, queries_needed
+
+from .documents import take_rows
+from .queries import Queries
+from .sampling import query_keys, query_noise
 
 
 class Fold(NamedTuple):

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from gbrank.common.checks import Vector
 from gbrank.common.collective import all_max, all_sum
-from gbrank.common.values import Vector
-from gbrank.data.queries import Queries
-from gbrank.data.sums import order_free_mean
+
+from .queries import Queries
+from .sums import order_free_mean
 
 # Sigmas above one spread multiply the spread in every round: single precision must hold it.
 WIDEST_SPREAD = 1e9

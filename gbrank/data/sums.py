@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from gbrank.common.checks import Positions, Vector
 from gbrank.common.collective import all_max, all_sum
-from gbrank.common.values import Positions, Vector
 
 # How many values are converted at a time.
 CHUNK = 1 << 16

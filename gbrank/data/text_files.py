@@ -14,10 +14,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import quoted
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError, plain, quoted
 from gbrank.common.files import StrPath, replaced
-from gbrank.common.values import plain
 
 LARGEST_EXACT = 2**53  # up to this size, floats hold all integers
 STDIN = "-"

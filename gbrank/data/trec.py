@@ -15,16 +15,24 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_entries, check_finite, quoted
-from gbrank.common.errors import ArgumentError, error_context, warn_user
+from gbrank.common.checks import (
+    ArgumentError,
+    Positions,
+    Vector,
+    check_entries,
+    check_finite,
+    error_context,
+    quoted,
+    warn_user,
+)
 from gbrank.common.files import StrPath
-from gbrank.common.values import Positions, Vector
-from gbrank.data.documents import Documents
-from gbrank.data.ids import as_list, find_matches
-from gbrank.data.lookup import document_names
-from gbrank.data.queries import Queries
-from gbrank.data.records import entries_of, is_in_memory
-from gbrank.data.text_files import LARGEST_EXACT, check_names, decoded, read_bytes, write_lines
+
+from .documents import Documents
+from .ids import as_list, find_matches
+from .lookup import document_names
+from .queries import Queries
+from .records import entries_of, is_in_memory
+from .text_files import LARGEST_EXACT, check_names, decoded, read_bytes, write_lines
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
 

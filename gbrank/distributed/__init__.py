@@ -4,10 +4,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from gbrank.common.runtime import import_optional
-from gbrank.distributed.dask_ranker import DaskGBRanker
+
+from .dask_ranker import DaskGBRanker
 
 if TYPE_CHECKING:
-    from gbrank.distributed.spark_ranker import SparkGBRanker, SparkGBRankerModel
+    from .spark_ranker import SparkGBRanker, SparkGBRankerModel
 
 __all__ = ["DaskGBRanker", "SparkGBRanker", "SparkGBRankerModel"]
 

@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
 from gbrank.common.collective import BoosterError
-from gbrank.distributed.parts import GRACE_SECONDS, take_part, true_cause
+
+from .parts import GRACE_SECONDS, take_part, true_cause
 
 
 def n_slots(dataset: DataFrame) -> int:

@@ -10,13 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.common.checks import check_integer
 from gbrank.common.runtime import import_optional
 from gbrank.data.queries import Queries
-from gbrank.distributed.parts import Data, fit_part, portable
-from gbrank.distributed.shards import Collection, distribute, is_dask, run_on_workers
 from gbrank.fit.arguments import TableLike, validation_sets
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.fit.storage import Saved
 from gbrank.ranker import GBRanker
+
+from .parts import Data, fit_part, portable
+from .shards import Collection, distribute, is_dask, run_on_workers
 
 
 class DaskGBRanker(GBRanker):

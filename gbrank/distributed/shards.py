@@ -15,13 +15,14 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
-from gbrank.common.values import Keys, Mask, Positions
+from gbrank.common.checks import Keys, Mask, Positions
 from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import stacked
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.distributed.parts import GRACE_SECONDS, Data, each_column, take_part, true_cause
+
+from .parts import GRACE_SECONDS, Data, each_column, take_part, true_cause
 
 if TYPE_CHECKING:
     from distributed import Actor, Client, Future

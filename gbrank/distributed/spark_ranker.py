@@ -20,9 +20,10 @@ from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 from gbrank.common.checks import check_integer
 from gbrank.data.documents import check_column_names
 from gbrank.data.queries import Queries
-from gbrank.distributed.barrier import n_slots, run_in_stage
-from gbrank.distributed.parts import Data, each_column, fit_part, portable
 from gbrank.ranker import GBRanker
+
+from .barrier import n_slots, run_in_stage
+from .parts import Data, each_column, fit_part, portable
 
 RANKER_PARAMS = GBRanker().get_params(deep=False)
 OWN_DEFAULTS = {

@@ -11,7 +11,8 @@ import numba
 import numpy as np
 
 from gbrank.common.progress import in_notebook
-from gbrank.engine.numba_internals import PLAIN_PYTHON, quick_compiling
+
+from .numba_internals import PLAIN_PYTHON, quick_compiling
 
 Function: TypeAlias = Callable[..., Any]
 

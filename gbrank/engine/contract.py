@@ -30,9 +30,10 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 import numpy as np
 from numba import types
 
-from gbrank.common.values import Mask, Matrix, Positions, Vector
-from gbrank.engine.compiling import Function
-from gbrank.engine.numba_internals import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
+from gbrank.common.checks import Mask, Matrix, Positions, Vector
+
+from .compiling import Function
+from .numba_internals import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
 
 
 class Nothing(NamedTuple):

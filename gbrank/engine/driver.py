@@ -20,15 +20,16 @@ from numba import types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
+from gbrank.common.checks import Mask, Matrix, Positions, Vector
 from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.common.values import Mask, Matrix, Positions, Vector
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.engine.compiling import Function, address, compiled
-from gbrank.engine.contract import SIGNATURES, MeasureFunctions, Program, Terms
-from gbrank.engine.numba_internals import carve, n_vectors, type_of
-from gbrank.engine.query_loop import AllQueries, Outputs, Ranked, Work, loop_of
+
+from .compiling import Function, address, compiled
+from .contract import SIGNATURES, MeasureFunctions, Program, Terms
+from .numba_internals import carve, n_vectors, type_of
+from .query_loop import AllQueries, Outputs, Ranked, Work, loop_of
 
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 2_000_000

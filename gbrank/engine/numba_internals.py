@@ -69,7 +69,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.targetconfig import TargetConfig
 from numba.extending import intrinsic
 
-from gbrank.common.values import Positions, Vector
+from gbrank.common.checks import Positions, Vector
 
 T = TypeVar("T")
 

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.values import Matrix, Positions, Vector
-from gbrank.engine.compiling import Function, inline, standalone
-from gbrank.engine.contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
-from gbrank.engine.numba_internals import PLAIN_PYTHON, borrow, caller_of, head_of, slice_of
-from gbrank.engine.sorting import LONG, rank, rank_again
+from gbrank.common.checks import Matrix, Positions, Vector
+
+from .compiling import Function, inline, standalone
+from .contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
+from .numba_internals import PLAIN_PYTHON, borrow, caller_of, head_of, slice_of
+from .sorting import LONG, rank, rank_again
 
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from gbrank.common.values import Positions, Vector
-from gbrank.engine.compiling import inline, standalone
-from gbrank.engine.numba_internals import bits_of, stack_matrix
+from gbrank.common.checks import Positions, Vector
+
+from .compiling import inline, standalone
+from .numba_internals import bits_of, stack_matrix
 
 # From this many documents on, a radix sort is faster than to count what is before: measured.
 LONG = 120

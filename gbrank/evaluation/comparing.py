@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
+    ArgumentError,
     check_choice,
     check_integer,
     check_number,
     check_scores,
     check_unique,
+    error_context,
     quoted,
 )
-from gbrank.common.errors import ArgumentError, error_context
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
@@ -28,8 +29,16 @@ from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.trec import Run, with_retrieved
-from gbrank.evaluation.comparison import PARTS, Comparison, QueryValues
-from gbrank.evaluation.dataset import (
+from gbrank.fit.arguments import Ids
+from gbrank.fit.known_elsewhere import explains_words
+from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, with_judge
+from gbrank.measures.measure import Measure, bind_to_rows
+from gbrank.measures.measure_registry import Metric, get_measures
+from gbrank.objectives.objective_registry import get_objective
+from gbrank.ranker import GBRanker
+
+from .comparison import PARTS, Comparison, QueryValues
+from .dataset import (
     Dataset,
     Fit,
     FitResult,
@@ -39,20 +48,7 @@ from gbrank.evaluation.dataset import (
     run_fits,
     take_whole_queries,
 )
-from gbrank.evaluation.scorable import (
-    holds_judgments,
-    open_source,
-    predicted,
-    read_judgments,
-    scores_from,
-)
-from gbrank.fit.arguments import Ids
-from gbrank.fit.known_elsewhere import explains_words
-from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, with_judge
-from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import Metric, get_measures
-from gbrank.objectives.objective_registry import get_objective
-from gbrank.ranker import GBRanker
+from .scorable import holds_judgments, open_source, predicted, read_judgments, scores_from
 
 DEFAULT_RANKERS: dict[str, tuple[str, dict[str, Any]]] = {  # of other libraries, kept quiet
     "lightgbm": ("LGBMRanker", {"verbosity": -1}),

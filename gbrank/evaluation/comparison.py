@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import check_choice
+from gbrank.common.checks import Positions, Vector, check_choice
 from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table
-from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
-from gbrank.evaluation import statistics
 from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
+
+from . import statistics
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,24 +15,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from gbrank.common.checks import check_integer, check_jobs, queries_needed, quoted, unknown_names
-from gbrank.common.errors import ArgumentError, error_context
+from gbrank.common.checks import (
+    ArgumentError,
+    Positions,
+    Vector,
+    check_integer,
+    check_jobs,
+    error_context,
+    queries_needed,
+    quoted,
+    unknown_names,
+)
 from gbrank.common.progress import Bar
 from gbrank.common.runtime import usable_threads
-from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import COLUMNS, Documents, fit_arguments, take_rows
 from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
 from gbrank.data.trec import Run
-from gbrank.evaluation.scorable import predicted, select_columns
 from gbrank.fit.arguments import take_named_columns, take_queries
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
 from gbrank.measures.measure_registry import get_measures
 from gbrank.objectives.objective_registry import get_objective
+
+from .scorable import predicted, select_columns
 
 DATASET_COLUMNS = (*COLUMNS, "judge_labels", "docid", "categorical_feature")
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError
 from gbrank.common.files import StrPath
 from gbrank.data.letor import read_letor
 from gbrank.data.splitting import Fold, rotations
-from gbrank.evaluation.dataset import Dataset
+
+from .dataset import Dataset
 
 # Names of the same part in different collections.
 PARTS = {

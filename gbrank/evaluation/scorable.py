@@ -13,9 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from gbrank.common.checks import check_scores, queries_needed, quoted
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.values import Vector
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Vector,
+    check_scores,
+    queries_needed,
+    quoted,
+)
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import find_matches, key_of
 from gbrank.data.queries import Queries, QueryWeights

@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
-from gbrank.common.checks import check_finite, check_number, check_vector
-from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Mask, Matrix, Vector
+from gbrank.common.checks import (
+    ArgumentError,
+    Mask,
+    Matrix,
+    Vector,
+    check_finite,
+    check_number,
+    check_vector,
+)
 from gbrank.measures.judges import powered_mean
 
 RESAMPLES = 9999

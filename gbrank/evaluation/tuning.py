@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import BOOSTERS
+from gbrank.common.checks import ArgumentError, Positions, warn_user
 from gbrank.common.describe import hash_of
-from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.runtime import import_optional
-from gbrank.common.values import Positions
 from gbrank.data.splitting import QueryKFold
-from gbrank.evaluation.dataset import Dataset, check_known, fit_on_rows, scores_on
 from gbrank.fit.boosted_ranker import chosen_trees
 from gbrank.fit.estimator import draw_seed
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
+
+from .dataset import Dataset, check_known, fit_on_rows, scores_on
 
 CHOICES = {"objective": ("ranknet", "listmle", "lambda:ndcg"), "extra_trees": (True, False)}
 RANGES: Any = {

@@ -1,5 +1,5 @@
 """Models in the formats that search engines and inference libraries load."""
 
-from gbrank.export.exporting import Verification, export_model, verify_export
+from .exporting import Verification, export_model, verify_export
 
 __all__ = ["Verification", "export_model", "verify_export"]

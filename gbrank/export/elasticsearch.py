@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gbrank.boosters.tree import LARGEST, Leaf, Node, Split, Threshold, Tree, at_most, read_tree
-from gbrank.common.checks import quoted
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.export.forest import Forest, expect
+from gbrank.common.checks import ArgumentError, ArgumentTypeError, quoted
+
+from .forest import Forest, expect
 
 Extractors: TypeAlias = Sequence[Mapping[str, Any]]
 

@@ -11,21 +11,27 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.tree import LARGEST, Leaf, Membership, Tree
-from gbrank.common.checks import check_choice, quoted
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Matrix,
+    Vector,
+    check_choice,
+    quoted,
+)
 from gbrank.common.files import StrPath, replace_file
-from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, dense_blocks
-from gbrank.export.elasticsearch import Extractors
-from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
-from gbrank.export.formats import LIGHTGBM_ZERO, Format, format_of
-from gbrank.export.linear import check_written, linear_format, weights_of
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.chain import scores_by
 from gbrank.fit.estimator import BaseRanker
 from gbrank.linear.linear_model import LinearModel
 from gbrank.opening import opened_ranker
 from gbrank.ranker import GBRanker
+
+from .elasticsearch import Extractors
+from .forest import FeatureNames, Forest, forest_of, names_of
+from .formats import LIGHTGBM_ZERO, Format, format_of
+from .linear import check_written, linear_format, weights_of
 
 N_ROWS = 2000  # that try splits
 MISSING = 0.1  # share of values in them

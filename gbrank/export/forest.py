@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gbrank.boosters.tree import Leaf, Membership, Split, Tree, splits, with_splits
-from gbrank.common.checks import check_unique, quoted
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_unique, quoted
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker

@@ -11,14 +11,14 @@ from typing import Any, Literal
 import numpy as np
 
 from gbrank.boosters.tree import Membership, Split, Tree, at_most, with_splits
-from gbrank.common.checks import check_known_name
-from gbrank.common.errors import ArgumentError
-from gbrank.export.elasticsearch import read_elasticsearch, write_elasticsearch
-from gbrank.export.forest import Forest
-from gbrank.export.onnx import prepare_onnx, read_onnx, write_onnx
-from gbrank.export.opensearch import read_opensearch, write_opensearch
-from gbrank.export.solr import reached_by_solr, read_solr, write_solr
-from gbrank.export.vespa import check_expressions, prepare_vespa, read_vespa, write_vespa
+from gbrank.common.checks import ArgumentError, check_known_name
+
+from .elasticsearch import read_elasticsearch, write_elasticsearch
+from .forest import Forest
+from .onnx import prepare_onnx, read_onnx, write_onnx
+from .opensearch import read_opensearch, write_opensearch
+from .solr import reached_by_solr, read_solr, write_solr
+from .vespa import check_expressions, prepare_vespa, read_vespa, write_vespa
 
 LIGHTGBM_ZERO = float(np.float32(1e-35))  # LightGBM reads as 0 what is not further from it
 # How far a threshold may move: by two numbers of single precision.

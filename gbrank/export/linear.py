@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import check_known_name
-from gbrank.common.errors import ArgumentError
-from gbrank.export.forest import FeatureNames, names_of
-from gbrank.export.vespa import check_expressions
+from gbrank.common.checks import ArgumentError, check_known_name
 from gbrank.linear.linear_model import LinearModel
 from gbrank.linear.linear_ranker import LinearRanker
+
+from .forest import FeatureNames, names_of
+from .vespa import check_expressions
 
 Weights: TypeAlias = dict[str, float]
 N_ROWS = 2000  # of which scores are compared

@@ -11,7 +11,8 @@ import numpy as np
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
 from gbrank.common.runtime import import_optional
-from gbrank.export.forest import Forest, expect
+
+from .forest import Forest, expect
 
 AT_MOST = 0
 MEMBER = 6  # the operator's codes of comparisons

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters.tree import Leaf, Node, Split, Threshold, Tree, above, read_tree
-from gbrank.export.forest import Forest, expect
+
+from .forest import Forest, expect
 
 
 def write_opensearch(forest: Forest) -> bytes:

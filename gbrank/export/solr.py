@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters.tree import Leaf, Node, Split, Threshold, Tree, at_most, read_tree
-from gbrank.export.forest import Forest, expect
+
+from .forest import Forest, expect
 
 CLASS = "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
 SLACK = np.float32(1e-6)

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gbrank.boosters.tree import Leaf, Membership, Node, Split, Threshold, Tree, read_tree
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError
 from gbrank.common.words import WORDS
-from gbrank.export.forest import Forest, expect
+
+from .forest import Forest, expect
 
 # Of Vespa's grammar, RankingExpressionParser.jj: a name, what is behind it, and a call of names,
 # numbers and texts that is none of a function.

@@ -6,9 +6,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_known_name, queries_needed, quoted
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    check_known_name,
+    error_context,
+    queries_needed,
+    quoted,
+)
 from gbrank.common.collective import all_any
-from gbrank.common.errors import ArgumentError, ArgumentTypeError, error_context
 from gbrank.data.documents import VALIDATION, Documents, Labels
 from gbrank.data.feature_matrix import check_matrix
 from gbrank.data.frames import as_frame, feature_table

@@ -5,17 +5,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from gbrank.common.checks import unknown_name
+from gbrank.common.checks import ArgumentError, Vector, unknown_name, warn_user
 from gbrank.common.collective import n_workers
-from gbrank.common.errors import ArgumentError, warn_user
-from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense, dense_column
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema, find_columns
-from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.interrupted import is_part
 from gbrank.measures.measure import BoundMeasure, Measure, bind_to_rows
+
+from .boosted_ranker import BoostedRanker
+from .interrupted import is_part
 
 QUERIES = 100  # that choose the features to try
 FEATURES = 5  # that are tried

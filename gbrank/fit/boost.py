@@ -15,28 +15,36 @@ from gbrank.boosters import BOOSTERS, Model, Trainer, TreeSettings
 from gbrank.boosters.booster_params import options_in_use
 from gbrank.boosters.interface import State
 from gbrank.clicks import PositionReport
-from gbrank.common.checks import check_finite, check_vector, quoted
+from gbrank.common.checks import (
+    ArgumentError,
+    Positions,
+    Vector,
+    check_finite,
+    check_vector,
+    error_context,
+    quoted,
+    warn_user,
+)
 from gbrank.common.collective import all_gather, all_sum
-from gbrank.common.errors import ArgumentError, error_context, warn_user
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.schema import Schema
-from gbrank.fit.best_feature import baseline_column, warn_if_behind
-from gbrank.fit.boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
-from gbrank.fit.boosting import Boosting, Gradients
-from gbrank.fit.chain import scores_by
-from gbrank.fit.checkpoints import Checkpoint, fit_hashes
-from gbrank.fit.estimator import BaseRanker
-from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.interrupted import as_part, is_part, kept
-from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
-from gbrank.fit.multiplier import check_held_out
-from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
-from gbrank.fit.rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
 from gbrank.objectives.objective_registry import get_objective
+
+from .best_feature import baseline_column, warn_if_behind
+from .boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
+from .boosting import Boosting, Gradients
+from .chain import scores_by
+from .checkpoints import Checkpoint, fit_hashes
+from .estimator import BaseRanker
+from .fitted import FittedTrees
+from .interrupted import as_part, is_part, kept
+from .loop import judges_of, run_rounds, warn_of_data
+from .multiplier import check_held_out
+from .position_bias import DebiasedTrainer, report_of_positions
+from .rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
 
 FOLDS = 3  # of the training queries, where no others judge the baseline
 START = 0.1  # the share of the rounds for which "regression" is trained

@@ -9,17 +9,16 @@ import numpy as np
 
 from gbrank.boosters import BOOSTERS, TreeSettings
 from gbrank.boosters.booster_params import LARGEST_INT32
-from gbrank.common.checks import check_jobs, quoted
+from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_jobs, plain, quoted
 from gbrank.common.collective import all_gather, all_sum
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
 from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.runtime import usable_threads
-from gbrank.common.values import plain
 from gbrank.data.queries import Queries
-from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose, draw_seed
-from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.rounds import check_patience
 from gbrank.schedules import Sigma
+
+from .estimator import BaseRanker, check_seed, check_verbose, draw_seed
+from .fitted import FittedTrees
+from .rounds import check_patience
 
 if TYPE_CHECKING:  # compiled code: who only loads a ranker need not wait for numba
     from gbrank.measures.measure_registry import Metric

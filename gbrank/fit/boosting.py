@@ -6,13 +6,14 @@ from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientPair, RoundRecord
 from gbrank.boosters.plan import Plan
 from gbrank.boosters.staged_objective import StagedObjective
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.sampling import document_keys, query_keys, sampled
-from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.loop import documents_key
-from gbrank.fit.multiplier import own_multipliers
 from gbrank.objectives.objective_registry import get_objective
+
+from .boosted_ranker import BoostedRanker
+from .loop import documents_key
+from .multiplier import own_multipliers
 
 
 class Gradients:

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Vector
+from gbrank.common.checks import ArgumentError, Vector
 from gbrank.data.feature_matrix import Features
 from gbrank.data.schema import Schema
 

@@ -17,19 +17,18 @@ import scipy.sparse as sp
 from gbrank.boosters import BOOSTERS, Trainer
 from gbrank.boosters.interface import State
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import check_integer
+from gbrank.common.checks import ArgumentError, canonical, check_integer
 from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of
-from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import StrPath, check_local, replace_file
-from gbrank.common.values import canonical
 from gbrank.common.version import __version__
 from gbrank.data.documents import VALIDATION, Documents
 from gbrank.data.sampling import query_keys
 from gbrank.data.schema import Schema
-from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
-from gbrank.fit.rounds import History
+
+from .boosted_ranker import BoostedRanker, is_start_name
+from .rounds import History
 
 FILE = "checkpoint.gbrank"
 # Parameters without a hash: init is compared by its scores, others do not change the model.

@@ -16,17 +16,25 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_integer, queries_needed, quoted
-from gbrank.common.errors import ArgumentTypeError, error_context
+from gbrank.common.checks import (
+    ArgumentTypeError,
+    Vector,
+    as_json,
+    check_integer,
+    error_context,
+    plain,
+    queries_needed,
+    quoted,
+)
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held
-from gbrank.common.values import Vector, as_json, plain
 from gbrank.data.documents import Documents, Labels, split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Ids, TableLike, take_named_columns, take_queries
-from gbrank.fit.fitted import Fitted, Published
-from gbrank.fit.storage import FILE, Saved, read_saved, restored, write_saved
+
+from .arguments import Ids, TableLike, take_named_columns, take_queries
+from .fitted import Fitted, Published
+from .storage import FILE, Saved, read_saved, restored, write_saved
 
 if TYPE_CHECKING:  # measures are compiled code: who only loads a ranker need not wait for numba
     from typing_extensions import Self

@@ -8,21 +8,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
-from gbrank.common.checks import check_choice, check_jobs, quoted
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import (
+    ArgumentError,
+    Matrix,
+    Positions,
+    Vector,
+    check_choice,
+    check_jobs,
+    quoted,
+)
 from gbrank.common.runtime import import_optional, interrupts_held, usable_threads
 from gbrank.common.table import Table, Tabular
-from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.common.words import apart
 from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.lookup import by_rank, find_rows
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Ids, TableLike, n_documents
-from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.chain import is_empty
-from gbrank.fit.pretrained import PretrainedRanker
+
+from .arguments import Ids, TableLike, n_documents
+from .boosted_ranker import BoostedRanker
+from .chain import is_empty
+from .pretrained import PretrainedRanker
 
 N_REASONS = 3
 

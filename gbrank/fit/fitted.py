@@ -9,10 +9,11 @@ import numpy as np
 
 from gbrank.boosters import Model
 from gbrank.clicks import PositionReport
-from gbrank.common.values import Vector, as_json
+from gbrank.common.checks import Vector, as_json
 from gbrank.data.schema import Schema
-from gbrank.fit.rounds import EvalsResult
 from gbrank.schedules import Progress
+
+from .rounds import EvalsResult
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
-from gbrank.common.errors import warn_user
+from gbrank.common.checks import warn_user
 
 T = TypeVar("T")
 

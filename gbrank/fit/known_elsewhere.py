@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
 
 from gbrank.boosters import BOOSTERS
-from gbrank.common.checks import quoted, unknown_names
-from gbrank.common.errors import ArgumentTypeError
+from gbrank.common.checks import ArgumentTypeError, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 
 T = TypeVar("T", bound=type)

@@ -8,18 +8,18 @@ import numpy as np
 
 from gbrank.boosters.interface import RoundRecord, Steps
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import quoted
+from gbrank.common.checks import ArgumentError, error_context, quoted, warn_user
 from gbrank.common.collective import all_gather, all_sum, n_workers
-from gbrank.common.errors import ArgumentError, error_context, warn_user
 from gbrank.common.progress import Bar
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
 from gbrank.data.lookup import columns_like, count_repeated_rows
 from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
-from gbrank.fit.interrupted import FitInterrupted, is_part
-from gbrank.fit.rounds import Callback, History, Stopping, Values, call_all
 from gbrank.measures.measure import BoundMeasure, bind_to_rows
+
+from .interrupted import FitInterrupted, is_part
+from .rounds import Callback, History, Stopping, Values, call_all
 
 NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
 MANY = 0.1  # share of equal rows of which fits warn

@@ -7,13 +7,13 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gbrank.common.checks import check_number, listed, quoted
-from gbrank.common.errors import ArgumentError
-from gbrank.fit.rounds import Round
+from gbrank.common.checks import ArgumentError, check_number, listed, quoted
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.objective import Mixture, Objective
 from gbrank.schedules import SCHEDULES
+
+from .rounds import Round
 
 # Chosen on validation queries of WikiQA and of artificial data.
 SUM_OF_STEPS = 600.0

@@ -14,13 +14,13 @@ import scipy.sparse as sp
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, GradientPair, State
 from gbrank.clicks import PositionReport, find_slots, position_report
+from gbrank.common.checks import Vector, canonical, warn_user
 from gbrank.common.collective import all_gather
-from gbrank.common.errors import warn_user
-from gbrank.common.values import Vector, canonical
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features
 from gbrank.data.sums import order_free_sums
-from gbrank.fit.interrupted import is_part
+
+from .interrupted import is_part
 
 PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents
 

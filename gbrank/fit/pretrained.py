@@ -14,17 +14,23 @@ import narwhals as nw
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import BOOSTERS, Model, recognise
-from gbrank.common.checks import quoted, shortened
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
-from gbrank.common.values import Vector, as_json
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Vector,
+    as_json,
+    quoted,
+    shortened,
+)
 from gbrank.data.frames import as_frame
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import TableLike
-from gbrank.fit.boosted_ranker import is_start_name
-from gbrank.fit.chain import Link, check_readable, scores_of
-from gbrank.fit.estimator import BaseRanker
-from gbrank.fit.fitted import Fitted
-from gbrank.fit.storage import Saved, model_of, saved_booster
+
+from .arguments import TableLike
+from .boosted_ranker import is_start_name
+from .chain import Link, check_readable, scores_of
+from .estimator import BaseRanker
+from .fitted import Fitted
+from .storage import Saved, model_of, saved_booster
 
 if TYPE_CHECKING:
     from gbrank.measures.measure_registry import Metric

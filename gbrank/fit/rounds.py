@@ -9,12 +9,19 @@ import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import check_integer, check_takes, quoted
-from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Vector,
+    check_integer,
+    check_takes,
+    quoted,
+    warn_user,
+)
 from gbrank.common.runtime import import_optional, interrupts_held
 from gbrank.common.table import Table, Tabular
-from gbrank.common.values import Vector
-from gbrank.fit.known_elsewhere import check_no_theirs
+
+from .known_elsewhere import check_no_theirs
 
 if TYPE_CHECKING:
     import pandas as pd

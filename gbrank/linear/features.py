@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gbrank.common.errors import error_context
-from gbrank.common.values import Matrix, Vector
+from gbrank.common.checks import Matrix, Vector, error_context
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense, first_entry
 from gbrank.data.queries import Queries

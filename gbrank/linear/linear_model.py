@@ -5,14 +5,15 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.chain import is_empty
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted, Published, saved, vector_of
 from gbrank.fit.storage import Saved
-from gbrank.linear.features import weighted_sum
+
+from .features import weighted_sum
 
 T = TypeVar("T", bound="LinearModel[Any]")
 W = TypeVar("W", bound="FittedWeights")

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import check_choice, check_finite, check_jobs
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError, Vector, check_choice, check_finite, check_jobs
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
-from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.fit.arguments import (
@@ -30,9 +28,6 @@ from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
 from gbrank.fit.rounds import Callback, EvalsResult, History, Stopping, check_callbacks
-from gbrank.linear import solvers
-from gbrank.linear.features import learn_numbers, weighted_sum, with_numbers, z_scores
-from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
@@ -40,6 +35,10 @@ from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, sigma_at
+
+from . import solvers
+from .features import learn_numbers, weighted_sum, with_numbers, z_scores
+from .linear_model import FittedWeights, LinearModel
 
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}

@@ -8,17 +8,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.checks import Vector
 from gbrank.common.fields import Integer, Real, checked_fields
-from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.fit.arguments import Ids, TableLike, checked_documents, training_documents
 from gbrank.fit.fitted import Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.linear.features import learn_numbers, with_numbers
-from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
+
+from .features import learn_numbers, with_numbers
+from .linear_model import FittedWeights, LinearModel
 
 ROUNDING = 1e-12  # a ranking of measured loss up to this is perfect
 

@@ -11,9 +11,7 @@ from sklearn.linear_model import Ridge
 
 from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import quoted
-from gbrank.common.errors import ArgumentError, warn_user
-from gbrank.common.values import Vector
+from gbrank.common.checks import ArgumentError, Vector, quoted, warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.spread import unit_width

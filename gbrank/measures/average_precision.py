@@ -4,16 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
 from gbrank.engine.numba_internals import slice_of
-from gbrank.measures.measure import TruncatedRelevance
-from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import reduce_queries
-from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
 from gbrank.numerics.vectors import sum_of
+
+from .measure import TruncatedRelevance
+from .measure_registry import register_measure
+from .per_query import reduce_queries
+from .real_ranks import RealRanksWork, measure_of_real_ranks
 
 
 def ap_value(ranking: Ranking) -> float:

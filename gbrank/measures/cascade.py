@@ -8,16 +8,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbrank.common.checks import check_entries
+from gbrank.common.checks import Vector, check_entries
 from gbrank.common.fields import Integer, Real
-from gbrank.common.values import Vector
 from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
 from gbrank.engine.numba_internals import slice_of, unpack
-from gbrank.measures.measure import RankMeasure, TruncatedRelevance
-from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.real_ranks import RealRanksWork, measure_of_real_ranks
 from gbrank.numerics.vectors import sum_of
+
+from .measure import RankMeasure, TruncatedRelevance
+from .measure_registry import register_measure
+from .real_ranks import RealRanksWork, measure_of_real_ranks
 
 # Smaller chances of going on are lost in rounding; blocks up to SHORT are gone through whole.
 LEAST_LOG = np.log(1e-22)

@@ -7,16 +7,24 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from gbrank.common.checks import check_scores, check_takes, quoted, takes_labels_first
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import (
+    ArgumentError,
+    Mask,
+    Matrix,
+    Vector,
+    check_scores,
+    check_takes,
+    quoted,
+    takes_labels_first,
+)
 from gbrank.common.fields import Choice
-from gbrank.common.values import Mask, Matrix, Vector
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, feature_columns, find_columns
 from gbrank.engine.contract import Program, Terms
 from gbrank.engine.driver import Runner
-from gbrank.measures.measure import TIE_ORDERS, BoundMeasure, Measure
+
+from .measure import TIE_ORDERS, BoundMeasure, Measure
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,14 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError, Mask, Vector
 from gbrank.common.fields import Integer, Parameter, Real
-from gbrank.common.values import Mask, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import unpack
-from gbrank.measures.gains import (
+from gbrank.numerics.logistic import truncation
+
+from .gains import (
     LINEAR_REMEDY,
     Discount,
     DiscountFormula,
@@ -23,10 +24,9 @@ from gbrank.measures.gains import (
     gain_values,
     geometric_discount,
 )
-from gbrank.measures.measure import RankMeasure, RelevanceMeasure, TruncatedRelevance
-from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import inverse, reduce_queries
-from gbrank.numerics.logistic import truncation
+from .measure import RankMeasure, RelevanceMeasure, TruncatedRelevance
+from .measure_registry import register_measure
+from .per_query import inverse, reduce_queries
 
 
 def discounted_value(ranking: Ranking) -> float:

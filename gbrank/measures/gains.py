@@ -6,10 +6,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import check_number, check_takes, check_vector, quoted, unknown_name
-from gbrank.common.errors import ArgumentError, ArgumentTypeError, warn_user
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Positions,
+    Vector,
+    check_number,
+    check_takes,
+    check_vector,
+    plain,
+    quoted,
+    unknown_name,
+    warn_user,
+)
 from gbrank.common.fields import REQUIRED, Real, keep_checked
-from gbrank.common.values import Positions, Vector, plain
 from gbrank.engine.compiling import inline
 
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]

@@ -8,13 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from gbrank.common.checks import check_labels, check_vector, quoted
-from gbrank.common.errors import ArgumentError, warn_user
-from gbrank.common.values import Vector
+from gbrank.common.checks import (
+    ArgumentError,
+    Vector,
+    check_labels,
+    check_vector,
+    quoted,
+    warn_user,
+)
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
-from gbrank.measures.measure import Measure, bind_to_rows
+
+from .measure import Measure, bind_to_rows
 
 PEOPLE = "people"
 JUDGE = "judge"

@@ -10,14 +10,19 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import check_labels, check_scores, check_weights
+from gbrank.common.checks import (
+    ArgumentError,
+    Mask,
+    Vector,
+    check_labels,
+    check_scores,
+    check_weights,
+)
 from gbrank.common.collective import all_any, all_max, all_sum
-from gbrank.common.errors import ArgumentError
 from gbrank.common.fields import Choice, Integer, Parameter, Real, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_call, format_options
 from gbrank.common.registry import notes
 from gbrank.common.runtime import usable_threads
-from gbrank.common.values import Mask, Vector
 from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
@@ -32,8 +37,9 @@ from gbrank.engine.contract import (
     Terms,
 )
 from gbrank.engine.driver import Runner
-from gbrank.measures.gains import Discount, discount_values, formula_of
-from gbrank.measures.per_query import inverse, reduce_queries
+
+from .gains import Discount, discount_values, formula_of
+from .per_query import inverse, reduce_queries
 
 # How each treatment of ties orders documents of equal score, by their gains.
 TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {

@@ -7,15 +7,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TypeAlias
 
-from gbrank.common.checks import check_column_list, check_unique, quoted
-from gbrank.common.errors import ArgumentError, ArgumentTypeError, error_context
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Vector,
+    check_column_list,
+    check_unique,
+    error_context,
+    quoted,
+)
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registered, Registry
-from gbrank.common.values import Vector
-from gbrank.measures.custom_measure import CustomMeasure
-from gbrank.measures.gains import geometric_discount
-from gbrank.measures.measure import Measure, Spelling
-from gbrank.measures.other_names import known_elsewhere
+
+from .custom_measure import CustomMeasure
+from .gains import geometric_discount
+from .measure import Measure, Spelling
+from .other_names import known_elsewhere
 
 USUAL = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")  # what is measured where nothing is named
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]

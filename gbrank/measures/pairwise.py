@@ -6,17 +6,18 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, Swaps, Terms
 from gbrank.engine.numba_internals import unpack
-from gbrank.measures.discounted import discounted_by_rank, discounted_swaps, discounted_value
-from gbrank.measures.gains import discount_values, formula_of
-from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import blocks_of, inverse, reduce_queries
 from gbrank.numerics.logistic import logistic_slope
+
+from .discounted import discounted_by_rank, discounted_swaps, discounted_value
+from .gains import discount_values, formula_of
+from .measure import Measure
+from .measure_registry import register_measure
+from .per_query import blocks_of, inverse, reduce_queries
 
 
 class PairwiseConstants(NamedTuple):

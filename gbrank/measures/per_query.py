@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.checks import Array, Positions, Vector
 from gbrank.common.collective import all_max
-from gbrank.common.values import Array, Positions, Vector
 from gbrank.data.queries import Queries
 
 

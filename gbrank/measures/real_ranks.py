@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Ranking
 from gbrank.engine.numba_internals import unpack

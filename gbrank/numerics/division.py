@@ -6,7 +6,7 @@ log2(m) levels of m documents each, fewer if x takes few values. `members` holds
 part's documents, best score first, and `ordered` all x, ascending; parts are ranges of both.
 """
 
-from gbrank.common.values import Positions, Vector
+from gbrank.common.checks import Positions, Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.sorting import rank
 

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.values import Matrix, Positions, Vector
+from gbrank.common.checks import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.numba_internals import stack_matrix, unpack
-from gbrank.numerics.sweeps import TERMS, fill_powers
+
+from .sweeps import TERMS, fill_powers
 
 # Boxes farther apart are ignored: exp(−7²) is lost in rounding beside a 1.
 REACH = 7

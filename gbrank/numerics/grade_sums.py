@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.engine.compiling import Function, inline
 from gbrank.engine.contract import Derivatives
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.values import Positions, Vector
+from gbrank.common.checks import Positions, Vector
 from gbrank.data import sampling
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Query

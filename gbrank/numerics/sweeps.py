@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from gbrank.common.values import Matrix, Positions, Vector
+from gbrank.common.checks import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
 from gbrank.engine.numba_internals import bits_of, n_vectors, slice_of, stack_matrix, unpack
-from gbrank.numerics.division import DEEPEST, middle_split, order_by, partition
-from gbrank.numerics.logistic import logistic_pairs, scale_of_row
+
+from .division import DEEPEST, middle_split, order_by, partition
+from .logistic import logistic_pairs, scale_of_row
 
 TERMS = 16
 # The largest distance from an anchor to its documents, in σ, so that no power grows large.

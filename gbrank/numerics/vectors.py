@@ -3,7 +3,7 @@
 NumPy's own sum would add in another order in each loop.
 """
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
 from gbrank.engine.numba_internals import head_of

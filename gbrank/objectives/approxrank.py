@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from gbrank.common.checks import Vector
 from gbrank.common.fields import Boolean, Choice, Real
-from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function, count_references, inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
@@ -33,8 +33,9 @@ from gbrank.numerics.sweeps import (
     sweep_pairs,
 )
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
-from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .objective import ANNEALED, Facts, KernelObjective, MeasureObjective
+from .objective_registry import register_objective
 
 # Up to this many documents, pairs are summed one by one. Measured break-even points are 1,500 (five
 # grades) to 2,400 (a continuous label).

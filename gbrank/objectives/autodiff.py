@@ -10,10 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.checks import check_choice, check_takes
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import (
+    ArgumentError,
+    Array,
+    Mask,
+    Positions,
+    Vector,
+    check_choice,
+    check_takes,
+)
 from gbrank.common.runtime import import_optional
-from gbrank.common.values import Array, Mask, Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
@@ -23,8 +29,9 @@ from gbrank.engine.driver import Pool, Runner
 from gbrank.engine.numba_internals import borrow, carve, slice_of
 from gbrank.engine.query_loop import Outputs, Sorting, share_among_equals, sort, write_back
 from gbrank.numerics.vectors import size_as_curvature
-from gbrank.objectives.objective import Facts
-from gbrank.objectives.objective_registry import UNKNOWN, UserObjective, register_objective
+
+from .objective import Facts
+from .objective_registry import UNKNOWN, UserObjective, register_objective
 
 CURVATURES = ("size", "unit")
 # Queries are evaluated in chunks, since a loss over pairs needs memory for their squared lengths.

@@ -6,15 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_integer
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError, Matrix, Vector, check_integer
 from gbrank.common.table import Table, Tabular
-from gbrank.common.values import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
-from gbrank.objectives.objective import BoundObjective, Objective
-from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import check_sigma
+
+from .objective import BoundObjective, Objective
+from .objective_registry import get_objective
 
 STEP = 1e-5  # of central differences, where scores are apart by 1/200 or more
 TOLERANCE = 5e-3

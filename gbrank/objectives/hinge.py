@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.numerics.logistic import PairSums, add_pairs, no_scale
 from gbrank.numerics.vectors import to_score_units
-from gbrank.objectives.objective import Facts, KernelObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .objective import Facts, KernelObjective
+from .objective_registry import register_objective
 
 # A gap in units of σ beyond which it only matters that nothing overflows.
 WIDEST = 1e100

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from scipy.special import expit
 
+from gbrank.common.checks import Positions, Vector
 from gbrank.common.fields import Choice, Integer
 from gbrank.common.grammar import changed_options
-from gbrank.common.values import Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
@@ -31,8 +31,9 @@ from gbrank.measures.measure import Measure
 from gbrank.numerics.logistic import add_row, logistic_pairs
 from gbrank.numerics.sweeps import PAIR_GRADIENTS, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
-from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
-from gbrank.objectives.objective_registry import PythonRunner, register_objective
+
+from .objective import Facts, KernelObjective, MeasureObjective
+from .objective_registry import PythonRunner, register_objective
 
 # Up to this many documents, pairs are summed one by one. Measured break-even points with five
 # grades are 500 (AP) to 1,150 (RankNet). Sweeps divide lists by label, more often the more labels

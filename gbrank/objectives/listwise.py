@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from gbrank.common.checks import Vector
 from gbrank.common.fields import Choice, Integer, Parameter
-from gbrank.common.values import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
@@ -14,8 +14,9 @@ from gbrank.measures.per_query import grades, labels_differ, reduce_queries
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import bound_steps, to_score_units
-from gbrank.objectives.objective import Facts, KernelObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .objective import Facts, KernelObjective
+from .objective_registry import register_objective
 
 TARGETS = {"labels": "linear", "gains": "exp2"}  # the gains that they are
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gbrank.common.checks import Matrix, Positions, Vector
 from gbrank.common.fields import Integer
-from gbrank.common.values import Matrix, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (
@@ -22,9 +22,10 @@ from gbrank.engine.sorting import LONG
 from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs
 from gbrank.numerics.noise import Draw, draw_ranking
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
-from gbrank.objectives.lambdarank import move_back, write_separable
-from gbrank.objectives.objective import Facts, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .lambdarank import move_back, write_separable
+from .objective import Facts, MeasureObjective
+from .objective_registry import register_objective
 
 # By default, lists of more than `WHOLE` documents take pairs of the first `TOP`, others all pairs:
 # so lists of 100,000 documents take at most twice the time per document of lists of 300.

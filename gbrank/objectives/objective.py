@@ -11,13 +11,18 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_integer, check_number, check_vector
+from gbrank.common.checks import (
+    ArgumentTypeError,
+    Vector,
+    check_finite,
+    check_integer,
+    check_number,
+    check_vector,
+)
 from gbrank.common.collective import all_any
-from gbrank.common.errors import ArgumentTypeError
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_call, format_options, split_label
 from gbrank.common.registry import notes
-from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sums import order_free_mean

@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import check_vector, quoted, takes_labels_first
-from gbrank.common.errors import ArgumentTypeError
+from gbrank.common.checks import (
+    ArgumentTypeError,
+    Positions,
+    Vector,
+    check_vector,
+    quoted,
+    takes_labels_first,
+)
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
-from gbrank.common.values import Positions, Vector
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_noise
@@ -23,8 +28,9 @@ from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import Outputs, share_among_equals, write_back
 from gbrank.measures.measure_registry import MEASURES, get_measure
-from gbrank.objectives.objective import Facts, Mixture, Objective, terms_of
-from gbrank.objectives.on_label import OnLabel
+
+from .objective import Facts, Mixture, Objective, terms_of
+from .on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gbrank.common.errors import ArgumentTypeError
+from gbrank.common.checks import ArgumentTypeError, Vector
 from gbrank.common.grammar import check_label_name
-from gbrank.common.values import Vector
 from gbrank.data.documents import Chosen, Documents
-from gbrank.objectives.objective import Evaluator, Facts, Mixture, Objective
+
+from .objective import Evaluator, Facts, Mixture, Objective
 
 
 @dataclass(frozen=True)

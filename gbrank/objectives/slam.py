@@ -5,16 +5,17 @@ from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
+from gbrank.common.checks import Mask, Positions, Vector
 from gbrank.common.fields import Boolean, Choice, Real
-from gbrank.common.values import Mask, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import count_references
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.per_query import blocks_of, grades
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
 from gbrank.numerics.vectors import bound_steps
-from gbrank.objectives.objective import Facts, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .objective import Facts, MeasureObjective
+from .objective_registry import register_objective
 
 
 @count_references

@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.values import Matrix, Vector
+from gbrank.common.checks import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.numba_internals import slice_of
 from gbrank.numerics.gauss_transform import Summand, lay_out, sum_by_boxes
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
-from gbrank.objectives.objective import Facts, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .objective import Facts, MeasureObjective
+from .objective_registry import register_objective
 
 # Up to this many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125

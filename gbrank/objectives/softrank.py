@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gbrank.common.checks import Positions, Vector
 from gbrank.common.fields import Real
-from gbrank.common.values import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Ranking
@@ -32,8 +32,9 @@ from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import rank
 from gbrank.measures.measure import Measure
 from gbrank.numerics.vectors import all_alike, bound_steps, multiply, sum_of
-from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .objective import ANNEALED, Facts, MeasureObjective
+from .objective_registry import register_objective
 
 
 class SoftWork(NamedTuple):

@@ -28,8 +28,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from gbrank.common.checks import Positions, Vector
 from gbrank.common.fields import Choice, Integer
-from gbrank.common.values import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
@@ -37,8 +37,9 @@ from gbrank.engine.numba_internals import head_of, slice_of
 from gbrank.engine.sorting import rank_by_counting
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
-from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+
+from .objective import ANNEALED, Facts, MeasureObjective
+from .objective_registry import register_objective
 
 # The least curvature of a drawn document: far above none, far below any that counts.
 DRAWN = 1e-300

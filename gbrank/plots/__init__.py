@@ -4,14 +4,14 @@
 return.
 """
 
-from gbrank.plots.comparison_panels import (
+from .comparison_panels import (
     comparison,
     comparison_grid,
     differences,
     per_query,
     quality_by_seconds,
 )
-from gbrank.plots.fitted_ranker import explanation, gradients, importance, learning_curves
+from .fitted_ranker import explanation, gradients, importance, learning_curves
 
 __all__ = [
     "comparison",

@@ -14,13 +14,13 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from gbrank.common.checks import check_choice, check_labels
-from gbrank.common.values import Matrix, Vector
+from gbrank.common.checks import Matrix, Vector, check_choice, check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.comparison import Comparison, Row
 from gbrank.evaluation.statistics import common_queries, compared
 from gbrank.measures.measure_registry import Metric, get_measure
-from gbrank.plots import style
+
+from . import style
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE = 0.17  # height in inches

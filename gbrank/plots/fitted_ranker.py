@@ -13,8 +13,9 @@ from matplotlib.ticker import MaxNLocator
 from gbrank.boosters.gradient_watch import GradientWatch
 from gbrank.common.checks import check_choice, check_integer
 from gbrank.fit.explanations import Explanation
-from gbrank.plots import style
 from gbrank.ranker import GBRanker
+
+from . import style
 
 SHARES = {"gain": "share of the gain", "split": "share of the splits"}
 

@@ -11,7 +11,7 @@ import xgboost as xgb
 from numpy.testing import assert_array_equal
 
 from gbrank import NDCG, lightgbm_fobj, xgboost_obj
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.data.feature_matrix import LetorArray
 from gbrank.schedules import geometric
 from small_fits import HELD_OUT, QID, QID_ALL, VALID, X_ALL, X, Y, boosters, fit, make, regression

@@ -21,7 +21,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank import lightgbm_fobj, make_cubic, xgboost_obj
 from gbrank.boosters.lightgbm.trainer import merge
-from gbrank.common.values import Positions, Vector
+from gbrank.common.checks import Positions, Vector
 from gbrank.engine.numba_internals import (
     VECTOR,
     bits_of,

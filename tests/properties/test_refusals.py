@@ -25,8 +25,7 @@ from gbrank import (
     list_objectives,
     make_cubic,
 )
-from gbrank.common.checks import check_choice, check_number
-from gbrank.common.errors import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_choice, check_number
 from gbrank.common.fields import CHECK
 from gbrank.schedules import constant, cosine, geometric, linear, staircase
 

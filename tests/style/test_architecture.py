@@ -33,15 +33,21 @@ SAME_NAMES = {
 }
 
 
+def folder_of(file: Path) -> str:
+    """Return the package that a file is in."""
+    return ".".join(("gbrank", *file.relative_to(ROOT).parts[:-1]))
+
+
 def imported(file: Path) -> Iterator[str]:
     """Yield what a file imports, in functions too: modules, and names of modules."""
     for node in nodes(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.module, f"{file} has a relative import"
-            assert node.level == 0, f"{file} has a relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            parts = [node.module] if node.module else []
+            if node.level:
+                parts.insert(0, folder_of(file))
+            yield from (".".join([*parts, alias.name]) for alias in node.names)
 
 
 def module_of(name: str) -> str:
@@ -68,6 +74,15 @@ def test_the_walk_finds_what_there_is() -> None:
     assert "gbrank.engine.driver" in arrows()["gbrank.measures.measure"]
     assert set().union(*arrows().values()) <= set(MODULES)
     assert room_of("gbrank.boosters.xgboost.hook") == "gbrank.boosters"
+
+
+def test_a_folder_imports_its_own_modules_relatively_and_all_others_absolutely() -> None:
+    """One way to import each module."""
+    for file in FILES:
+        for node in nodes(file):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level <= 1, file
+                assert not f"{node.module}.".startswith(f"{folder_of(file)}."), file
 
 
 def test_no_circle_of_files() -> None:

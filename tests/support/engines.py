@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 
 DocumentRows: TypeAlias = NDArray[Any]  # numbers, or objects where some are texts
 # Of a node and rows: a leaf's value, or which rows go left, and both children.

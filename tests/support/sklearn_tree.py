@@ -12,8 +12,7 @@ from gbrank.boosters import Booster, TreeSettings
 from gbrank.boosters.booster_params import Options
 from gbrank.boosters.interface import GradientFunction, Refit, State
 from gbrank.boosters.tree import Leaf, Threshold, Tree
-from gbrank.common.errors import ArgumentError
-from gbrank.common.values import Matrix, Positions, Vector
+from gbrank.common.checks import ArgumentError, Matrix, Positions, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense
 from gbrank.data.schema import Schema

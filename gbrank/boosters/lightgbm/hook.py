@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.boosters.interface import GradientPair
-from gbrank.boosters.lightgbm.library import lgb
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError
+
+from .library import lgb
 
 Second: TypeAlias = ArrayLike | lgb.Dataset  # the scores of LGBMRanker, or the data set
 MaybeArray: TypeAlias = ArrayLike | None

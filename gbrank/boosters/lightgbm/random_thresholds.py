@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from gbrank.boosters.booster_params import whole_number
 from gbrank.boosters.interface import Params
-from gbrank.common.values import Mask, Positions, Vector
+from gbrank.common.checks import Mask, Positions, Vector
 from gbrank.data.feature_matrix import Features, dense_column, stacked
 from gbrank.data.schema import Schema
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters.interface import Refit
-from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
 from gbrank.boosters.tree import Membership, Node, Split, Threshold, Tree, check_nodes, read_tree
-from gbrank.common.errors import error_context
+from gbrank.common.checks import Matrix, Vector, error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, as_dense
+
+from .library import check_threads, lgb, translated
 
 CATEGORICAL = 1  # a bit of a split's "decision_type"
 CATEGORICAL_COLUMNS = re.compile(r"^\[categorical_feature: ([\d,]+)\]$", re.MULTILINE)

@@ -22,19 +22,18 @@ from gbrank.boosters.interface import (
     safe_names,
     single_precision,
 )
-from gbrank.boosters.lightgbm import LIGHTGBM
-from gbrank.boosters.lightgbm.library import check_threads, lgb, translated
-from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
-from gbrank.boosters.lightgbm.trained_model import LightGBMModel
-from gbrank.common.checks import check_choice
+from gbrank.common.checks import ArgumentError, Single, Vector, check_choice, warn_user
 from gbrank.common.collective import BoosterError, all_gather, n_workers, own_host
-from gbrank.common.errors import ArgumentError, warn_user
 from gbrank.common.runtime import interrupts_held
-from gbrank.common.values import Single, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, stacked
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
+
+from . import LIGHTGBM
+from .library import check_threads, lgb, translated
+from .random_thresholds import bins_of_one_size, smallest_bin
+from .trained_model import LightGBMModel
 
 FILES = {"forcedsplits_filename", "forcedbins_filename"}  # options that name a file
 KINDS = ("gbdt", "gbrt", "dart", "goss")  # of boosting, in letters of either case

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.boosters.interface import GradientPair
-from gbrank.boosters.xgboost.library import xgb
-from gbrank.common.errors import ArgumentError
+from gbrank.common.checks import ArgumentError
+
+from .library import xgb
 
 
 class xgboost_obj(GradientHook):

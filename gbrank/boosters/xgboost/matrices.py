@@ -7,12 +7,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters.interface import TreeSettings, bin_sample, safe_names
-from gbrank.boosters.xgboost.library import check_threads, translated, xgb
+from gbrank.common.checks import Vector
 from gbrank.common.collective import BoosterError
-from gbrank.common.values import Vector
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, dense_blocks, stacked
 from gbrank.data.schema import Schema
+
+from .library import check_threads, translated, xgb
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
 COARSEST = 1e-3

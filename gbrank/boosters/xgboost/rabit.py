@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.xgboost.library import translated, xgb
 from gbrank.common.collective import Workers, WorkersLostError, joined
+
+from .library import translated, xgb
 
 LOST = "the other workers of the fit are lost"
 

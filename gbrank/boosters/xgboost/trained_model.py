@@ -9,12 +9,12 @@ import numpy as np
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.tree import Leaf, Membership, Node, Threshold, Tree, check_nodes
-from gbrank.boosters.xgboost.library import check_threads, translated, xgb
-from gbrank.boosters.xgboost.matrices import as_matrix
-from gbrank.common.errors import error_context
+from gbrank.common.checks import Matrix, Vector, error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.common.values import Matrix, Vector
 from gbrank.data.feature_matrix import Features, dense_blocks
+
+from .library import check_threads, translated, xgb
+from .matrices import as_matrix
 
 # Objectives whose predictions are exponentials of scores.
 LOGARITHMS = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"}

@@ -16,17 +16,16 @@ from gbrank.boosters.interface import (
     TreeSettings,
     single_precision,
 )
-from gbrank.boosters.xgboost import XGBOOST
-from gbrank.boosters.xgboost.library import check_threads, translated, xgb
-from gbrank.boosters.xgboost.matrices import SparseScores, as_matrix, training_matrix
-from gbrank.boosters.xgboost.trained_model import XGBoostModel
-from gbrank.common.checks import check_choice
+from gbrank.common.checks import Single, Vector, check_choice, warn_user
 from gbrank.common.collective import BoosterError, all_max
-from gbrank.common.errors import warn_user
 from gbrank.common.runtime import interrupts_held
-from gbrank.common.values import Single, Vector
 from gbrank.data.documents import Documents
 from gbrank.data.schema import Schema
+
+from . import XGBOOST
+from .library import check_threads, translated, xgb
+from .matrices import SparseScores, as_matrix, training_matrix
+from .trained_model import XGBoostModel
 
 # Parameters that draw features, besides colsample.
 DRAWING = ("colsample_bylevel", "colsample_bynode")

@@ -1,5 +1,5 @@
 """One page on what a ranker is worth, what it learned, and where it fails."""
 
-from gbrank.plots.report.ranking_report import report
+from .ranking_report import report
 
 __all__ = ["report"]

@@ -6,14 +6,15 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from gbrank.common.values import Vector
+from gbrank.common.checks import Vector
 from gbrank.evaluation import statistics
 from gbrank.evaluation.statistics import common_queries, means
 from gbrank.fit.explanations import N_REASONS
 from gbrank.measures.judges import JUDGE, PEOPLE
 from gbrank.plots.comparison_panels import draw_histogram, draw_queries
-from gbrank.plots.report import page
-from gbrank.plots.report.report_data import ReportData, groups
+
+from . import page
+from .report_data import ReportData, groups
 
 N_QUERIES = 10  # that are shown with their lists
 TOP = 10  # documents of a list

@@ -9,8 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import quoted
-from gbrank.common.errors import error_context
+from gbrank.common.checks import error_context, quoted
 from gbrank.common.files import StrPath, check_folder
 from gbrank.common.registry import first_line
 from gbrank.common.runtime import import_optional
@@ -30,8 +29,9 @@ from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import with_judge
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
-from gbrank.plots.report import page, query_sections, report_data
-from gbrank.plots.report.report_data import Measured, ReportData
+
+from . import page, query_sections, report_data
+from .report_data import Measured, ReportData
 
 SECTIONS = (
     query_sections.changes,

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import stats
 
+from gbrank.common.checks import Matrix, Positions, Vector, as_json
 from gbrank.common.table import number_names
-from gbrank.common.values import Matrix, Positions, Vector, as_json
 from gbrank.common.version import __version__
 from gbrank.data.documents import Documents, take_rows
 from gbrank.data.feature_matrix import Features, dense_column
@@ -31,9 +31,10 @@ from gbrank.measures.judges import JUDGE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.opening import of_booster
 from gbrank.plots.fitted_ranker import learning_curves
-from gbrank.plots.report import page
-from gbrank.plots.report.page import NONE
 from gbrank.ranker import GBRanker
+
+from . import page
+from .page import NONE
 
 MOST_GROUPS = 10
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
