@@ -282,6 +282,9 @@ def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
 
 def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> None:
     """Check that a function can be called with these arguments."""
+    demand = f"must be a function of ({', '.join(arguments)})"
+    if not callable(function):
+        raise ArgumentTypeError(name, demand, quoted(function))
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of one that Python cannot look into
@@ -291,7 +294,6 @@ def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> Non
     except TypeError:
         called = getattr(function, "__name__", type(function).__name__)
         got = shortened(f"{called}({', '.join(signature.parameters)})")
-        demand = f"must be a function of ({', '.join(arguments)})"
         raise ArgumentTypeError(name, demand, got) from None
 
 

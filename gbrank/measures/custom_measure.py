@@ -52,8 +52,6 @@ class CustomMeasure(Measure):
     )
 
     def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise TypeError(f"function must be callable, got {self.function!r}.")
         check_takes(self.function, "a metric", "scores", "labels", *map(str, self.columns))
         super().__post_init__()
 

@@ -368,11 +368,9 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
 
     name = "wta"
 
-    threshold: float = Real(1.0, above=0)
+    k: ClassVar[int] = 1
 
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return 1 at the first rank."""
-        return "flat", 1
+    threshold: float = Real(1.0, above=0)
 
 
 @register_measure

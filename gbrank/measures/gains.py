@@ -1,6 +1,6 @@
 """Gains (what a label is worth) and discounts (what a position is worth)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,12 +11,12 @@ from gbrank.common.checks import (
     ArgumentTypeError,
     Positions,
     Vector,
+    check_known_name,
     check_number,
     check_takes,
     check_vector,
     plain,
     quoted,
-    unknown_name,
     warn_user,
 )
 from gbrank.common.fields import REQUIRED, Real, keep_checked
@@ -126,13 +126,13 @@ def check_discount(discount: Any, name: str) -> Discount:
     return _check_curve(discount, name, DISCOUNTS, "a name or a function of ranks")
 
 
-def _check_curve(curve: Any, name: str, known: Iterable[str], wanted: str) -> Any:
-    if not isinstance(curve, str) and not callable(curve):
-        raise ArgumentTypeError(name, f"must be {wanted}", quoted(curve))
-    if isinstance(curve, str) and curve not in known:
-        raise unknown_name(name, curve, known)
-    if callable(curve):
+def _check_curve(curve: Any, name: str, known: Collection[str], wanted: str) -> Any:
+    if isinstance(curve, str):
+        check_known_name(name, curve, known)
+    elif callable(curve):
         check_takes(curve, name, "labels" if name == "gain" else "ranks")
+    else:
+        raise ArgumentTypeError(name, f"must be {wanted}", quoted(curve))
     return curve
 
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from gbrank.common.checks import (
     ArgumentError,
+    Mask,
     Vector,
     check_labels,
     check_vector,
@@ -101,13 +102,13 @@ def both_values(
     return people, judge
 
 
-def queries_of_people(rows: Documents) -> NDArray[np.bool_]:
+def queries_of_people(rows: Documents) -> Mask:
     """Mark the queries that people have judged."""
     known = rows.queries.index[~np.isnan(rows.labels[PEOPLE])]
     return np.bincount(known, minlength=rows.queries.n_queries) > 0
 
 
-def powered_mean(people: Vector, judge: Vector, judged: NDArray[np.bool_]) -> Powered:
+def powered_mean(people: Vector, judge: Vector, judged: Mask) -> Powered:
     r"""Estimate the mean over queries of people's values, with a narrower interval by a judge's.
 
     With values h by people in n of N queries and j by the judge in all (each less its mean, and 0
@@ -142,9 +143,7 @@ def powered_mean(people: Vector, judge: Vector, judged: NDArray[np.bool_]) -> Po
     return with_judge._replace(worth=min(counted * (gained**2 - 1), len(judged) - n))
 
 
-def _add_judge(
-    people_alone: Powered, people: Vector, judge: Vector, judged: NDArray[np.bool_]
-) -> Powered:
+def _add_judge(people_alone: Powered, people: Vector, judge: Vector, judged: Mask) -> Powered:
     """Correct people's mean, of values `people` less their mean, by the judge's regression."""
     n = len(people)
     judge_all = np.nan_to_num(judge - np.nanmean(judge))

@@ -356,20 +356,18 @@ class Measure(ABC):
 
     def __str__(self) -> str:
         """Write the text it was requested by, or else one that `get_measure` reads the same."""
-        canonical = self._canonical()
-        if self._spelling is None:
-            return canonical
-        if canonical == self._spelling.canonical:
-            return self._spelling.text
-        return self._spelling.name + canonical.removeprefix(self.name)
-
-    def _canonical(self) -> str:
         options = changed_options(self)
         k = options.pop("k", None)
         label = options.pop("label", None)
         cut = "" if k is None else f"@{k}"
         suffix = "" if label is None else f"[{label}]"
-        return self.name + cut + format_options(options) + suffix
+        rest = cut + format_options(options) + suffix
+        canonical = self.name + rest
+        if self._spelling is None:
+            return canonical
+        if canonical == self._spelling.canonical:
+            return self._spelling.text
+        return self._spelling.name + rest
 
     def __repr__(self) -> str:
         """Write the call that makes the same measure."""
