@@ -91,9 +91,9 @@ class Documents:
             queries,
             sample_weight=check_weights(sample_weight, "sample_weight", n, "document"),
             query_weight=check_weights(in_order, "query_weight", queries.n_queries, "query"),
-            init_score=check_initial_scores(init_score, n),
+            init_score=None if init_score is None else check_initial_scores(init_score, n),
             position=None if position is None else check_positions(position, "position", n),
-            labels=check_labels_by_name(labels, n),
+            labels=check_labels_by_name(labels or {}, n),
         )
 
     @property
@@ -106,11 +106,9 @@ class Documents:
 
     def arguments(self) -> dict[str, Any]:
         """List the arguments of `fit` that hold these documents."""
-        columns = {name: values for name, values in vars(self).items() if values is not None}
-        queries = columns.pop("queries")
-        if not columns["labels"]:
-            del columns["labels"]
-        return {**columns, "qid": queries.qid}
+        columns = {**vars(self), "labels": self.labels or None, "qid": self.queries.qid}
+        del columns["queries"]
+        return {name: values for name, values in columns.items() if values is not None}
 
     def take(self, rows: Positions, queries: Queries, kept: Chosen = EVERY) -> Documents:
         """Take some documents, of `queries`, the retained ones of ours."""
@@ -174,56 +172,38 @@ class Documents:
         """
         if label is None:
             return self, EVERY, EVERY
-        values, judged = find_label(self.labels, label, self.queries, user)
-        documents = replace(self, y=values)
-        if judged is None:
+        if not self.labels:
+            raise ValueError(f"{user} needs labels= with {label!r}, got none.")
+        check_known_name("label", label, self.labels)
+        documents = replace(self, y=self.labels[label])
+        judged = ~np.isnan(documents.y)
+        if judged.all():
             return documents, EVERY, EVERY
-        queries, rows, kept = judged
+        if not judged.any():
+            raise ValueError(f"{user} needs documents that are judged by {label!r}, got none.")
+        queries, rows, kept = self.queries.select(judged)
         return documents.take(rows, queries, kept), rows, kept
 
 
-def check_labels_by_name(labels: object, length: int) -> dict[str, Vector]:
+def check_labels_by_name(labels: Mapping[str, ArrayLike], length: int) -> dict[str, Vector]:
     """Check labels by name, NaN where a document is unjudged."""
-    if labels is None:
-        return {}
-    if not isinstance(labels, Mapping):
-        raise TypeError(f"labels must be a mapping of name to values, got {quoted(labels)}.")
-    return {
-        check_label_name(name): _checked_label(values, f"labels[{name!r}]", length)
-        for name, values in labels.items()
-    }
-
-
-def _checked_label(values: ArrayLike, argument: str, length: int) -> Vector:
-    checked = check_vector(values, argument, length)
-    unjudged = checked == UNJUDGED
-    checked = np.where(unjudged, np.nan, checked)
-    wrong = (checked < 0) | np.isinf(checked)
-    check_entries(wrong, checked, argument, "must be at least 0, or -1")
-    if not all_any((~np.isnan(checked)).any()):
-        raise ValueError(f"{argument} must have at least one judged document, got none.")
-    if unjudged.any():
-        warn_user(
-            f"{argument}: {unjudged.sum()} documents with {UNJUDGED} are treated as unjudged. To "
-            "avoid this warning, use NaN."
-        )
+    checked = {}
+    for name, values in labels.items():
+        argument = f"labels[{check_label_name(name)!r}]"
+        vector = check_vector(values, argument, length)
+        unjudged = vector == UNJUDGED
+        vector = np.where(unjudged, np.nan, vector)
+        wrong = (vector < 0) | np.isinf(vector)
+        check_entries(wrong, vector, argument, "must be at least 0, or -1")
+        if not all_any((~np.isnan(vector)).any()):
+            raise ValueError(f"{argument} must have at least one judged document, got none.")
+        if unjudged.any():
+            warn_user(
+                f"{argument}: {unjudged.sum()} documents with {UNJUDGED} are treated as unjudged. "
+                "To avoid this warning, use NaN."
+            )
+        checked[name] = vector
     return checked
-
-
-def find_label(
-    labels: Mapping[str, Vector], name: str, queries: Queries, user: object
-) -> tuple[Vector, tuple[Queries, Positions, Mask] | None]:
-    """Find the label of a name and, unless it judges all documents, those that it does judge.
-
-    `user` is what needs the label, for the error where there is none.
-    """
-    if not labels:
-        raise ValueError(f"{user} needs labels= with {name!r}, got none.")
-    check_known_name("label", name, labels)
-    judged = ~np.isnan(labels[name])
-    if not judged.any():
-        raise ValueError(f"{user} needs documents that are judged by {name!r}, got none.")
-    return labels[name], None if judged.all() else queries.select(judged)
 
 
 def check_column_names(names: Any) -> list[str]:
@@ -247,10 +227,8 @@ def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     return frame.drop(list(columns)).to_native(), columns
 
 
-def check_initial_scores(init_score: ArrayLike | None, length: int) -> Vector | None:
+def check_initial_scores(init_score: ArrayLike, length: int) -> Vector:
     """Check that scores to boost from are not too large for a booster."""
-    if init_score is None:
-        return None
     scores = check_finite(init_score, "init_score", length)
     too_large = np.abs(scores) > LARGEST_SCORE
     check_entries(too_large, scores, "init_score", f"must be at most {LARGEST_SCORE} in size")

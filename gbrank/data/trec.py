@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
@@ -58,15 +59,6 @@ class Form(NamedTuple):
     number: str
     kind: str
     pattern: re.Pattern[str]
-
-    def read_number(self, value: Any) -> float:
-        """Read a number, which may be text; NaN if it is none."""
-        if isinstance(value, str) and not self.pattern.fullmatch(value):
-            return math.nan
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            return math.nan
 
 
 RUN = Form("query Q0 document rank score name", "score", "a finite number", _NUMBER)
@@ -264,32 +256,11 @@ class Run(NamedTuple):
     def by_document(
         self, queries: Queries, query_key: QueryKey, values: Vector
     ) -> dict[DocumentKey, float]:
-        """Map the number of a query and the name of a document to its value."""
-        numbers = self._numbers(queries, query_key)
-        lines = zip(self.qid, self.documents, values.tolist(), strict=True)
-        return {(numbers[query], name): value for query, name, value in lines if query in numbers}
+        """Map the number of a query and the name of a document to its value.
 
-    def check_names(
-        self, ranks: Mapping[DocumentKey, float], judged: Mapping[DocumentKey, Any]
-    ) -> None:
-        """Raise if no document of the run is judged; warn if few of the first ones are."""
-        if ranks.keys().isdisjoint(judged):
-            retrieved = quoted(next(iter(ranks))[1])
-            known = quoted(next(iter(judged))[1])
-            raise ValueError(
-                f"{self.path}: no retrieved document is judged. Are documents named differently? "
-                f"The run has {retrieved}, the judgments have {known}."
-            )
-        first = [row in judged for row, rank in ranks.items() if rank <= FIRST_RANKS]
-        share = sum(first) / len(first)
-        if share < FEW_JUDGED:
-            warn_user(
-                f"{self.path}: only {share:.1%} of the first {FIRST_RANKS} documents are judged; "
-                "the others count as not relevant. Are documents named differently?"
-            )
-
-    def _numbers(self, queries: Queries, query_key: QueryKey) -> dict[str, int]:
-        """Find the number of each query of the run; warn about those that only one side has."""
+        Queries that only the run has are left out, those that only we have lack documents, both
+        with a warning.
+        """
         ids = as_list(queries.ids)
         topics = list(dict.fromkeys(self.qid))
         numbers = dict[str, int]()
@@ -312,7 +283,27 @@ class Run(NamedTuple):
         if lacking:
             text = f"nothing was retrieved for {len(lacking)} of {len(ids)} judged queries, such as"
             warn_user(f"{self.path}: {text} {example}: its documents count as not retrieved.")
-        return numbers
+        lines = zip(self.qid, self.documents, values.tolist(), strict=True)
+        return {(numbers[query], name): value for query, name, value in lines if query in numbers}
+
+    def check_names(
+        self, ranks: Mapping[DocumentKey, float], judged: Mapping[DocumentKey, Any]
+    ) -> None:
+        """Raise if no document of the run is judged; warn if few of the first ones are."""
+        if ranks.keys().isdisjoint(judged):
+            retrieved = quoted(next(iter(ranks))[1])
+            known = quoted(next(iter(judged))[1])
+            raise ValueError(
+                f"{self.path}: no retrieved document is judged. Are documents named differently? "
+                f"The run has {retrieved}, the judgments have {known}."
+            )
+        first = [row in judged for row, rank in ranks.items() if rank <= FIRST_RANKS]
+        share = sum(first) / len(first)
+        if share < FEW_JUDGED:
+            warn_user(
+                f"{self.path}: only {share:.1%} of the first {FIRST_RANKS} documents are judged; "
+                "the others count as not relevant. Are documents named differently?"
+            )
 
 
 def with_retrieved(
@@ -494,7 +485,10 @@ def _collect(name: str, entries: Iterable[Entry], form: Form) -> Lines:
     numbers: dict[DocumentKey, float] = {}
     for line, query, document, value in entries:
         wrong = ""
-        number = form.read_number(value)
+        number = math.nan
+        if not isinstance(value, str) or form.pattern.fullmatch(value):
+            with suppress(TypeError, ValueError):
+                number = float(value)
         if not math.isfinite(number):
             wrong = f"{form.kind} as {form.number}, got {quoted(value)}"
         elif (first := numbers.setdefault((query, document), number)) != number:
