@@ -357,15 +357,18 @@ def _values_of_parts(
             if not len(rows := getattr(fold, part)):
                 continue
             lists = np.concatenate([rows, added[np.isin(index[added], index[rows])]])
-            cube = np.full((len(sources), len(seeds), len(lists)), -np.inf)
-            for scores, name in zip(cube, sources, strict=True):
-                if name in vectors:
-                    scores[:] = vectors[name][lists]
-                    continue
-                for column, seed in zip(scores, seeds, strict=True):
-                    column[: len(rows)] = by_fit[name, seed, number].scores[part]
+            absent = np.full(len(lists) - len(rows), -np.inf)
+            cube = [
+                [
+                    vectors[name][lists]
+                    if name in vectors
+                    else np.append(by_fit[name, seed, number].scores[part], absent)
+                    for seed in seeds
+                ]
+                for name in sources
+            ]
             judged = take_whole_queries(documents, lists)
-            by_fold.append(QueryValues.of_scores(measures, judged, number, cube))
+            by_fold.append(QueryValues.of_scores(measures, judged, number, np.array(cube)))
         if by_fold:
             values[part] = QueryValues.concatenate(by_fold)
     return values

@@ -41,6 +41,7 @@ from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
 from gbrank.measures.measure_registry import get_measures
 from gbrank.objectives.objective_registry import get_objective
 
+from .comparison import PARTS
 from .scorable import predicted, select_columns
 
 DATASET_COLUMNS = (*COLUMNS, "judge_labels", "docid", "categorical_feature")
@@ -279,12 +280,11 @@ def try_ranker(fit: Fit) -> None:
     if is_scored(ranker) or "n_estimators" not in _parameters(ranker).values():
         return
     data = fit.data
-    rows = fit.data.splits[fit.fold - 1].valid
-    valid = [data.rows(rows)] if len(rows) else []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fits themselves warn
         try:
-            fit_on_rows(ranker, data, data.documents, valid)
+            fold = data.splits[fit.fold - 1]
+            fit_on_fold(ranker, data, fold._replace(train=np.arange(len(data.y))))
         except ArgumentError as error:
             raise error.within(f"{fit.name} on {data.name}: ") from None
         except Exception as error:  # libraries have their own kinds
@@ -293,20 +293,20 @@ def try_ranker(fit: Fit) -> None:
 
 def run(fit: Fit) -> FitResult:
     """Train a ranker, and score validation and test queries, unless it is scores already."""
-    data = fit.data
-    ranker = fit.ranker
-    fold = data.splits[fit.fold - 1]
-    if is_scored(ranker):
+    if is_scored(fit.ranker):
         return FitResult({}, rounds=np.nan, seconds=0.0)
-    train = data.rows(fold.train)
-    valid = [data.rows(fold.valid)] if len(fold.valid) else []
-    judged = dict(zip(("test", "valid"), [data.rows(fold.test), *valid], strict=False))
+    data = fit.data
+    fold = data.splits[fit.fold - 1]
     start = time.process_time()
     with error_context(f"{fit}: "):
-        ranker = fit_on_rows(ranker, data, train, valid)
+        ranker = fit_on_fold(fit.ranker, data, fold)
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
     rounds = getattr(ranker, "best_iteration_", None) or np.nan  # LightGBM says 0 for all of them
-    scores = {part: scores_on(ranker, rows) for part, rows in judged.items()}
+    scores = {
+        part: scores_on(ranker, data.rows(rows))
+        for part in PARTS
+        if len(rows := getattr(fold, part))
+    }
     return FitResult(scores, rounds=rounds, seconds=seconds)
 
 
@@ -338,12 +338,10 @@ def configure(ranker: object, **values: Any) -> Any:
     return copy.set_params(**params)
 
 
-def fit_on_rows(
-    ranker: Any, data: Dataset, train: Documents, valid: Sequence[Documents] = ()
-) -> Any:
-    """Train a ranker on rows of a data set."""
+def fit_on_fold(ranker: Any, data: Dataset, fold: Fold) -> Any:
+    """Train a ranker on the training rows of a fold, with those to validate on, if any."""
     parts = []
-    for rows in (train, *valid):
+    for rows in map(data.rows, filter(len, (fold.train, fold.valid))):
         labels = {k: values for k, values in rows.labels.items() if k not in data.only_to_judge}
         rows = replace(rows, labels=labels)
         if not isinstance(ranker, BaseRanker):  # other libraries need queries one by one

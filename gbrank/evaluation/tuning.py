@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import BOOSTERS
-from gbrank.common.checks import ArgumentError, Positions, warn_user
+from gbrank.common.checks import ArgumentError, warn_user
 from gbrank.common.describe import hash_of
 from gbrank.common.runtime import import_optional
-from gbrank.data.splitting import QueryKFold
+from gbrank.data.splitting import Fold, QueryKFold
 from gbrank.fit.boosted_ranker import chosen_trees
 from gbrank.fit.estimator import draw_seed
 from gbrank.fit.interrupted import FitInterrupted
 from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
 
-from .dataset import Dataset, check_known, fit_on_rows, scores_on
+from .dataset import Dataset, check_known, fit_on_fold, scores_on
 
 CHOICES = {"objective": ("ranknet", "listmle", "lambda:ndcg"), "extra_trees": (True, False)}
 RANGES: Any = {
@@ -157,7 +157,8 @@ def tune(
         warn_user("Tuning interrupted: training the best ranker so far.", FitInterrupted)
     if search.refusals:
         raise search.refusals[0]
-    return search.trained(study.best_params, np.arange(data.queries.n_documents)), study
+    whole = data.splits[0]._replace(train=np.arange(len(data.y)))
+    return search.trained(study.best_params, whole), study
 
 
 class _Search:
@@ -186,7 +187,7 @@ class _Search:
             params = _suggested(trial, self.start)
             for fold in self.data.splits:
                 held_out = self.data.rows(fold.test)
-                scores = scores_on(self.trained(params, fold.train), held_out)
+                scores = scores_on(self.trained(params, fold), held_out)
                 values.append(bind_to_rows(self.measure, held_out, 1).mean(scores))
                 trial.report(float(np.mean(values)), len(values))
                 if params != self.start and trial.should_prune():
@@ -198,16 +199,16 @@ class _Search:
             raise
         return float(np.mean(values))
 
-    def trained(self, params: dict[str, Any], chosen: Positions) -> GBRanker:
-        """Train the ranker with tuned parameters on some rows."""
-        rows = self.data.rows(chosen)
+    def trained(self, params: dict[str, Any], fold: Fold) -> GBRanker:
+        """Train the ranker with tuned parameters on a fold."""
         params = {**self.ranker.get_params(deep=False), **params, "verbose": 0}
         rate = params.pop("rate")
         ranker = type(self.ranker)(**params)
         if rate != 1:
-            usual = chosen_trees(ranker, rows.queries)["learning_rate"]
+            queries = self.data.rows(fold.train).queries
+            usual = chosen_trees(ranker, queries)["learning_rate"]
             ranker.set_params(learning_rate=min(rate * usual, 0.3))
-        return fit_on_rows(ranker, self.data, rows)
+        return fit_on_fold(ranker, self.data, fold)
 
 
 def _enqueue(study: Any, start: dict[str, Any]) -> None:
