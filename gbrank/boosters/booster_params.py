@@ -170,7 +170,7 @@ def _groups(value: object, argument: str, schema: Schema) -> list[list[int]]:
         demand = "must be lists of columns, such as [[0, 1], [2]]"
         raise ArgumentError(argument, demand, quoted(value))
     names = schema.feature_names
-    return [[*find_columns(group, argument, names, schema.n_features)] for group in lists]
+    return [find_columns(group, argument, names, schema.n_features) for group in lists]
 
 
 READERS = {"monotone_constraints": _signs, "interaction_constraints": _groups}

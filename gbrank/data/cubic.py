@@ -83,8 +83,9 @@ def make_cubic(
     check_integer(n_features, "n_features", 1)
     shares = check_finite(distribution, "distribution")
     if shares.size == 0 or shares.min() < 0 or not math.isclose(shares.sum(), 1, abs_tol=1e-9):
-        demand = "must hold shares of at least 0 that sum to 1"
-        raise ArgumentError("distribution", demand, repr(distribution))
+        raise ArgumentError(
+            "distribution", "must hold shares of at least 0 that sum to 1", repr(distribution)
+        )
     if not isinstance(random_state, np.random.Generator):
         check_integer(random_state, "random_state", 0, optional=True)
     generator = np.random.default_rng(random_state)

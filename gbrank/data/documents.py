@@ -218,8 +218,9 @@ def check_column_names(names: Any) -> list[str]:
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """Split some columns off a data frame."""
     if (frame := as_frame(X, "X")) is None:
-        demand = "must be a mapping of name to values where X is no data frame"
-        raise ArgumentTypeError("labels", demand, quoted(names))
+        raise ArgumentTypeError(
+            "labels", "must be a mapping of name to values where X is no data frame", quoted(names)
+        )
     columns: dict[str, Any] = {}
     for name in check_column_names(names):
         check_known_name("column (labels)", name, frame.columns)

@@ -67,8 +67,9 @@ def _converted(matrix: Features) -> Features:
         with config_context(assume_finite=True):  # NaN is missing
             return check_array(matrix, accept_sparse=True, input_name="X")
     except (ValueError, TypeError) as error:
-        text = f"X must hold numbers in two dimensions: {shortened(str(error), 300)}"
-        raise type(error)(text) from None
+        raise type(error)(
+            f"X must hold numbers in two dimensions: {shortened(str(error), 300)}"
+        ) from None
 
 
 def check_not_empty(shape: tuple[int, ...]) -> None:

@@ -89,7 +89,8 @@ def as_list(ids: Array) -> list[Any]:
 def missing_ids(ids: Array) -> Mask:
     """Find the ids that are missing, or tuples with a missing part."""
     if ids.dtype == object:
-        return np.fromiter(map(_has_missing, ids), bool, len(ids))
+        parts = (value if isinstance(value, tuple) else (value,) for value in ids)
+        return np.array([any(map(is_missing, part)) for part in parts], bool)
     return np.isnan(ids) if ids.dtype.kind in "fmM" else np.zeros(len(ids), bool)
 
 
@@ -101,10 +102,6 @@ def is_missing(value: object) -> bool:
     return bool(differs) if isinstance(differs, bool | np.bool_) else differs is value
 
 
-def _has_missing(value: object) -> bool:
-    return any(map(is_missing, value)) if isinstance(value, tuple) else is_missing(value)
-
-
 def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
     """Find the code of each value, and the distinct values in order of appearance."""
     if values.dtype == object:
@@ -114,8 +111,9 @@ def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
                 [codes.setdefault(_identity(value, name), len(codes)) for value in values]
             )
         except TypeError as error:  # of lists and mappings
-            demand = "must hold hashable values, such as numbers, text or tuples"
-            raise ArgumentTypeError(name, demand, str(error)) from None
+            raise ArgumentTypeError(
+                name, "must hold hashable values, such as numbers, text or tuples", str(error)
+            ) from None
         return inverse, values[np.unique(inverse, return_index=True)[1]]
     starts = np.concatenate([[True], values[1:] != values[:-1]])
     ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)

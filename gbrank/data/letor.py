@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -291,26 +291,31 @@ def write_letor(
         raise ArgumentError("comments", f"must have {length} entries", f"{len(remarks)}")
     for row, remark in enumerate(remarks):
         if not isinstance(remark, str) or not _COMMENT.fullmatch(remark):
-            demand = "must hold one line of text each"
-            raise ArgumentError("comments", demand, f"{remark!r} in row {row}")
-    write_lines(path, map(_line, labels.tolist(), names, _entries(X), remarks))
+            raise ArgumentError(
+                "comments", "must hold one line of text each", f"{remark!r} in row {row}"
+            )
+    rows = zip(labels.tolist(), names, _features(X), remarks, strict=True)
+    write_lines(
+        path,
+        (
+            f"{_digits(label)} qid:{name}{features}{' #' if remark else ''}{remark}"
+            for label, name, features, remark in rows
+        ),
+    )
 
 
-def _entries(X: Features) -> Iterator[tuple[list[int], list[float]]]:
-    """Yield the columns and the values that are written, row by row."""
-    if sp.issparse(X):
-        for start, end in pairwise(X.indptr.tolist()):
-            yield X.indices[start:end].tolist(), X.data[start:end].tolist()
-    else:
-        for row in X:
-            columns = np.flatnonzero((row != 0) | np.signbit(row))
-            yield columns.tolist(), row[columns].tolist()
-
-
-def _line(label: float, name: str, entries: tuple[list[int], list[float]], remark: str) -> str:
-    features = (f"{column + 1}:{_digits(value)}" for column, value in zip(*entries, strict=True))
-    tail = [f"#{remark}"] if remark else []
-    return " ".join([_digits(label), f"qid:{name}", *features, *tail])
+def _features(X: Features) -> Iterator[str]:
+    """Format the columns and the values that are written, row by row."""
+    for row in range(X.shape[0]):
+        if sp.issparse(X):
+            stored = slice(X.indptr[row], X.indptr[row + 1])
+            columns = X.indices[stored]
+            values = X.data[stored]
+        else:
+            columns = np.flatnonzero((X[row] != 0) | np.signbit(X[row]))
+            values = X[row, columns]
+        entries = zip(columns.tolist(), values.tolist(), strict=True)
+        yield "".join(f" {column + 1}:{_digits(value)}" for column, value in entries)
 
 
 def _digits(value: float) -> str:

@@ -27,8 +27,7 @@ def document_names(docid: Any, queries: Queries) -> list[Any]:
     """List the names of the documents in all rows."""
     names: list[Any] = np.asarray(docid, dtype=object).tolist()
     if len(names) != queries.n_documents:
-        demand = f"must have {queries.n_documents} entries"
-        raise ArgumentError("docid", demand, f"{len(names)}")
+        raise ArgumentError("docid", f"must have {queries.n_documents} entries", f"{len(names)}")
     return names
 
 

@@ -165,8 +165,9 @@ class Queries:
             counts = _checked_sizes(sizes)
             if counts.sum(dtype=np.float64) != n_documents:
                 demand = f"must add up to the number of rows, {n_documents}"
-                total = f"sizes that add up to {counts.sum(dtype=np.float64):g}"
-                raise ArgumentError("group", demand, total)
+                raise ArgumentError(
+                    "group", demand, f"sizes that add up to {counts.sum(dtype=np.float64):g}"
+                )
             return cls.from_sizes(counts)
         queries = cls.from_qid(qid)
         if queries.n_documents != n_documents:
@@ -277,8 +278,9 @@ class Queries:
             if len(matching) != 1:
                 demand = f"must have one entry for query {quoted(query)}"
                 hint = " For weights in the order of queries, pass their .to_numpy()."
-                got = f"{len(matching)}"
-                raise ArgumentError("query_weight", demand, got, hint if series else "")
+                raise ArgumentError(
+                    "query_weight", demand, f"{len(matching)}", hint if series else ""
+                )
         return [entries[index] for (index,) in matches]
 
     def one_each(self, values: Array, name: str) -> Array:
@@ -372,8 +374,9 @@ def _checked_sizes(sizes: ArrayLike) -> Positions:
     numbers = counts.ndim == 1 and counts.size > 0 and counts.dtype.kind in "iuf"
     if not numbers or ((counts < 1) | (counts != np.floor(counts))).any():
         demand = "must be a list of query sizes, integers of at least 1"
-        hint = " Leave out queries without documents."
-        raise ArgumentError("group", demand, shortened(f"{counts!r}"), hint)
+        raise ArgumentError(
+            "group", demand, shortened(f"{counts!r}"), " Leave out queries without documents."
+        )
     return counts.astype(np.int64)
 
 

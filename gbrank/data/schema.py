@@ -122,8 +122,9 @@ class Schema:
         for part in schemas:
             if (part.n_features, part.names) != (first.n_features, first.names):
                 demand = "must have the same columns in all partitions"
-                both = f"{listed(first.feature_names)} and {listed(part.feature_names)}"
-                raise ArgumentError("X", demand, both)
+                raise ArgumentError(
+                    "X", demand, f"{listed(first.feature_names)} and {listed(part.feature_names)}"
+                )
         categorical: list[int] = []
         categories: dict[int, list[Any]] = {}
         for index in sorted({*chain.from_iterable(part.categorical for part in schemas)}):
@@ -146,8 +147,9 @@ class Schema:
                 return self._checked(check_matrix(X))
             values = objects_of(X)
             if values.ndim != 2 or values.shape[1] != self.n_features:
-                demand = f"must have {self.n_features} columns, as in fit"
-                raise ArgumentError("X", demand, f"shape {values.shape}")
+                raise ArgumentError(
+                    "X", f"must have {self.n_features} columns, as in fit", f"shape {values.shape}"
+                )
             return self._of_columns(values.T.tolist())
         indices = self.columns_in(table)
         codes: dict[int, Vector] = {}
@@ -288,9 +290,8 @@ def _known_categories(column: nw.Series[Any]) -> list[Any]:
     for value in values:
         if not isinstance(value, str | int | float | bool):
             got = f"{quoted(value)} ({type(value).__name__}) in column {column.name!r}"
-            hint = " Convert them, for example with astype(str)."
-            if isinstance(value, VECTORS):
-                hint = f" {VECTOR_HINT}"
+            remedy = "Convert them, for example with astype(str)."
+            hint = f" {VECTOR_HINT if isinstance(value, VECTORS) else remedy}"
             raise ArgumentError("X", "must have categories that are text or numbers", got, hint)
     return _sorted(set(values))
 
@@ -317,7 +318,7 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> Vector:
     """Convert columns of a table to numbers, shape (n_columns, n_documents)."""
     if (table := feature_table(X)) is None:
         matrix = check_matrix(X)
-        chosen = matrix[:, list(find_columns(wanted, "columns", None, matrix.shape[1]))]
+        chosen = matrix[:, find_columns(wanted, "columns", None, matrix.shape[1])]
         return np.ascontiguousarray(as_dense(chosen).T, float)
     indices = find_columns(wanted, "columns", table.names, len(table.names))
     demand = f"columns {list(wanted)} of X must hold numbers"
@@ -326,7 +327,7 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> Vector:
 
 def find_columns(
     wanted: Iterable[int | str], argument: str, names: Sequence[str] | None, n_features: int
-) -> tuple[int, ...]:
+) -> list[int]:
     """Resolve columns named by an argument, or by position, to positions."""
     indices = []
     for item in wanted:
@@ -334,12 +335,13 @@ def find_columns(
             position = f"a column number in {argument}"
             indices.append(check_integer(item, position, 0, n_features - 1))
         elif names is None:
-            demand = f"must be a data frame for {argument} by name, such as {quoted(item)}"
-            raise ArgumentError("X", demand)
+            raise ArgumentError(
+                "X", f"must be a data frame for {argument} by name, such as {quoted(item)}"
+            )
         else:
             check_known_name(f"name in {argument}", item, names)
             indices.append(names.index(item))
-    return tuple(indices)
+    return indices
 
 
 def column_of(X: Any, name: str, argument: str) -> Array:

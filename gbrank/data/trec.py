@@ -156,11 +156,12 @@ def _read(source: Any, argument: str, form: Form) -> Lines:
     if isinstance(source, Iterator):
         source = list(source)
     if not is_in_memory(source):
-        demand = (
+        raise ArgumentError(
+            argument,
             f"must be a path, {{query: {{document: {form.number}}}}}, a data frame with columns "
-            f"such as query_id, doc_id and {form.number}, or records of ir_measures"
+            f"such as query_id, doc_id and {form.number}, or records of ir_measures",
+            quoted(source),
         )
-        raise ArgumentError(argument, demand, quoted(source))
     with error_context(f"{argument}: "):
         entries = entries_of(source, form.number)
     return _collect(argument, ((0, *entry) for entry in entries), form)

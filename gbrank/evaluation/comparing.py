@@ -28,7 +28,8 @@ from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.trec import Run, with_retrieved
+from gbrank.data.records import is_in_memory
+from gbrank.data.trec import Run, is_path, with_retrieved
 from gbrank.fit.arguments import Ids
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, with_judge
@@ -48,7 +49,7 @@ from .dataset import (
     run_fits,
     take_whole_queries,
 )
-from .scorable import holds_judgments, open_source, predicted, read_judgments, scores_from
+from .scorable import open_source, predicted, read_judgments, scores_from
 
 DEFAULT_RANKERS: dict[str, tuple[str, dict[str, Any]]] = {  # of other libraries, kept quiet
     "lightgbm": ("LGBMRanker", {"verbosity": -1}),
@@ -150,7 +151,7 @@ def compare_scores(
     baseline = _check_names(scores, "scores", baseline, target_difference)
     measures = get_measures(metric, "metric")
     query_key: Any = key_of
-    if holds_judgments(y):
+    if is_path(y) or is_in_memory(y):  # qrels, in place of labels by row
         if any(argument is not None for argument in (qid, group, docid, X)):
             raise ArgumentError(
                 "y", "must be labels by row where qid, group, docid or X are passed", quoted(y)
@@ -323,18 +324,19 @@ def compare_rankers(
             if fit.data is data
         }
         shape = (len(rankers), len(numbers), len(data.splits))
-        comparison = Comparison(
-            data=data.name,
-            rankers=list(rankers),
-            seeds=numbers,
-            metrics=list(map(str, measures)),
-            parts=_values_of_parts(data, sources[data.name], numbers, by_fit, measures),
-            rounds=np.array([result.rounds for result in by_fit.values()]).reshape(shape),
-            cpu_seconds=np.array([result.seconds for result in by_fit.values()]).reshape(shape),
-            baseline=baseline,
-            target_difference=target_difference,
+        comparisons.append(
+            Comparison(
+                data=data.name,
+                rankers=list(rankers),
+                seeds=numbers,
+                metrics=list(map(str, measures)),
+                parts=_values_of_parts(data, sources[data.name], numbers, by_fit, measures),
+                rounds=np.array([result.rounds for result in by_fit.values()]).reshape(shape),
+                cpu_seconds=np.array([result.seconds for result in by_fit.values()]).reshape(shape),
+                baseline=baseline,
+                target_difference=target_difference,
+            )
         )
-        comparisons.append(comparison)
     return comparisons
 
 
@@ -417,8 +419,9 @@ def _check_datasets(datasets: Sequence[Dataset], measures: Sequence[Measure]) ->
 def _check_no_judge(labels: Mapping[str, Any] | None) -> None:
     """Refuse a label of the name that only a judge's have, where there is none."""
     if JUDGE in (labels or {}):
-        demand = f"must not use the name {JUDGE!r}: pass a judge's labels as judge_labels="
-        raise ArgumentError("labels", demand)
+        raise ArgumentError(
+            "labels", f"must not use the name {JUDGE!r}: pass a judge's labels as judge_labels="
+        )
 
 
 def _check_seeds(seeds: int | Sequence[int]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +16,7 @@ from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table
 from gbrank.data.documents import Documents
 from gbrank.data.ids import as_list
-from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, queries_of_people
+from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
 from . import statistics
@@ -71,21 +71,17 @@ class QueryValues:
         cls, measures: Sequence[Measure], documents: Documents, fold: int, scores: Cube
     ) -> QueryValues:
         """Measure scores of the documents of a fold, of shape (n_rankers, n_seeds, n_documents)."""
-
-        def cube(measure: Measure) -> Cube:
-            return np.apply_along_axis(bind_to_rows(measure, documents).per_query, 2, scores)
-
         values: dict[str, Cube] = {}
         if JUDGE in documents.labels:
-            judged = queries_of_people(documents)
-            nothing = np.full((*scores.shape[:2], len(judged)), np.nan)
-            values[PEOPLE] = np.broadcast_to(judged.astype(np.float64), nothing.shape)
-            for measure in map(check_of_y, measures):
-                by_people = replace(measure, label=PEOPLE)
-                values[str(measure)] = cube(by_people) if judged.any() else nothing
-                values[f"{measure}[{JUDGE}]"] = cube(replace(measure, label=JUDGE))
+            judged = queries_of_people(documents).astype(np.float64)
+            values[PEOPLE] = np.broadcast_to(judged, (*scores.shape[:2], len(judged)))
+            for measure in measures:
+                people, judge = both_values(measure, documents, scores)
+                values |= {str(measure): people, f"{measure}[{JUDGE}]": judge}
         else:
-            values = {str(measure): cube(measure) for measure in measures}
+            for measure in measures:
+                bound = bind_to_rows(measure, documents)
+                values[str(measure)] = np.apply_along_axis(bound.per_query, 2, scores)
         queries = documents.queries
         return cls(as_list(queries.ids), np.full(queries.n_queries, fold), values)
 

@@ -44,8 +44,6 @@ from gbrank.objectives.objective_registry import get_objective
 from .comparison import PARTS
 from .scorable import predicted, select_columns
 
-DATASET_COLUMNS = (*COLUMNS, "judge_labels", "docid", "categorical_feature")
-
 
 class LabeledDocuments(NamedTuple):
     """Documents of whole queries, as `GBRanker.fit` takes them."""
@@ -195,7 +193,7 @@ def take_whole_queries(documents: Documents, rows: Positions) -> Documents:
 
 def check_known(names: Iterable[str], *functions: Callable[..., Any]) -> None:
     """Refuse names that are neither columns of a data set nor keywords of these functions."""
-    known = set(DATASET_COLUMNS)
+    known = {*COLUMNS, "judge_labels", "docid", "categorical_feature"}
     for function in functions:
         parameters = signature(function).parameters.values()
         known |= {item.name for item in parameters if item.kind is item.KEYWORD_ONLY}
@@ -219,8 +217,9 @@ def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
     if torn := query[count > 1].tolist():
         name = quoted(as_list(queries.ids)[torn[0]])
         raise ArgumentError(where, "must not split a query", f"query {name} in two of its parts")
-    train, *valid, test = (rows.astype(np.int64) for rows in parts)
-    return Fold(train, valid[0] if valid else np.zeros(0, np.int64), test)
+    if len(parts) == 2:
+        parts.insert(1, rows[:0])
+    return Fold(*(rows.astype(np.int64) for rows in parts))
 
 
 class Fit(NamedTuple):
@@ -307,7 +306,7 @@ def run(fit: Fit) -> FitResult:
         for part in PARTS
         if len(rows := getattr(fold, part))
     }
-    return FitResult(scores, rounds=rounds, seconds=seconds)
+    return FitResult(scores, rounds, seconds)
 
 
 def run_in_worker(fit: Fit) -> FitResult:

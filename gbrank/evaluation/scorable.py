@@ -129,8 +129,7 @@ def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
         return load_ranker(path)
     if source != STDIN and not path.exists():
         kinds = "a model with predict, a file or folder of one, a TREC run, a column of X"
-        demand = f"must be {kinds}, or one score per row"
-        raise ArgumentError("source", demand, quoted(str(path)))
+        raise ArgumentError("source", f"must be {kinds}, or one score per row", quoted(str(path)))
     content = read_bytes(source)
     model = pretrained_of_file(path, content)
     if model is not None:
@@ -185,11 +184,6 @@ def select_columns(model: Any, X: Any) -> Any:
         return frame.to_native()
     columns = [frame.columns[column] for (column,) in matches]
     return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
-
-
-def holds_judgments(y: object) -> bool:
-    """Check for qrels, in a file or in memory, in place of labels by row."""
-    return is_path(y) or is_in_memory(y)
 
 
 def read_judgments(qrels: Any, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:

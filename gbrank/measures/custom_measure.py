@@ -84,7 +84,7 @@ class CustomMeasure(Measure):
         places = find_columns(self.columns, "columns", schema.names, schema.n_features)
         if not set(places).isdisjoint(schema.categorical):
             raise ValueError(f"columns {list(self.columns)} of X must hold numbers.")
-        return replace(self, columns=places)
+        return replace(self, columns=tuple(places))
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Give the labels; the function knows what else the measure needs."""

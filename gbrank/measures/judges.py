@@ -90,16 +90,21 @@ def check_of_y(measure: Measure) -> Measure:
     return measure
 
 
-def both_values(
-    measure: Measure, rows: Documents, scores: Vector, n_jobs: int | None = None
-) -> tuple[Vector, Vector]:
-    """Compute the measure of each query by people's labels, and by the judge's."""
+def both_values(measure: Measure, rows: Documents, scores: Vector) -> tuple[Vector, Vector]:
+    """Compute the measure of each query by people's labels, and by the judge's.
+
+    The last axis of `scores` is that of the documents; queries take its place.
+    """
+
+    def by_label(label: str) -> Vector:
+        bound = bind_to_rows(replace(measure, label=label), rows)
+        return np.apply_along_axis(bound.per_query, -1, scores)
+
     check_of_y(measure)
-    judge = bind_to_rows(replace(measure, label=JUDGE), rows, n_jobs).per_query(scores)
+    judge = by_label(JUDGE)
     if np.isnan(rows.labels[PEOPLE]).all():
-        return np.full(len(judge), np.nan), judge
-    people = bind_to_rows(replace(measure, label=PEOPLE), rows, n_jobs).per_query(scores)
-    return people, judge
+        return np.full_like(judge, np.nan), judge
+    return by_label(PEOPLE), judge
 
 
 def queries_of_people(rows: Documents) -> Mask:

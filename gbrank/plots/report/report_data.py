@@ -60,8 +60,7 @@ class Measured(NamedTuple):
         if JUDGE not in rows.labels:
             known = statistics.common_queries(values)
             return cls(measure, values, None, statistics.compared(known), known.shape[1])
-        pairs = [both_values(measure, rows, vector) for vector in scores]
-        people, judge = np.stack(pairs, axis=1)
+        people, judge = both_values(measure, rows, np.array(scores))
         both = statistics.JudgedValues(people, judge, queries_of_people(rows))
         n_queries = statistics.common_queries(people).shape[1]
         return cls(measure, values, both, statistics.compared_with_judge(both), n_queries)
