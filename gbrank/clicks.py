@@ -23,7 +23,6 @@ from .common.checks import (
 from .common.table import Table, Tabular
 from .data.documents import check_positions
 from .data.queries import Queries
-from .data.sampling import query_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +210,7 @@ def position_report(
     array([1. , 0.5, 0.4, 0.3])
     """
     known = Queries.from_qid(documents, "documents")
-    rank = np.argsort(np.argsort(query_keys(known.ids), kind="stable"))
+    rank = np.argsort(np.argsort(known.id_keys, kind="stable"))
     document = rank[known.index]
     n = known.n_documents
     slots = find_slots(check_positions(position, "position", n))

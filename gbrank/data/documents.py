@@ -31,7 +31,7 @@ from gbrank.common.grammar import check_label_name
 
 from .frames import as_frame, as_numbers
 from .queries import Queries, QueryWeights
-from .sampling import query_keys, sampled
+from .sampling import sampled
 
 UNJUDGED = -1  # as a label beside y; so is NaN
 LARGEST_SCORE = 1e30  # finite in single precision, and so are sums
@@ -145,7 +145,7 @@ class Documents:
 
     def split(self, fraction: float, seed: int) -> tuple[Documents, Documents]:
         """Set some queries aside, which a hash of the seed and of their ids chooses."""
-        mask = sampled(query_keys(self.queries.ids), fraction, seed, 0)
+        mask = sampled(self.queries.id_keys, fraction, seed, 0)
         if mask.all():
             got = f"{fraction} of {self.queries.n_queries} queries"
             raise ArgumentError("validation_fraction", "must leave queries to train on", got)

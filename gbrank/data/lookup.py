@@ -11,7 +11,7 @@ from gbrank.common.checks import ArgumentError, Positions, Vector, check_integer
 
 from .feature_matrix import Features, as_dense, dense_column
 from .frames import as_frame
-from .ids import as_list, find_matches, is_missing
+from .ids import find_matches, is_missing
 from .queries import Queries
 from .sampling import row_keys, split_mix
 
@@ -57,7 +57,7 @@ def find_rows(
         chosen = [int(rows[number - first]) for number in numbers]
         names = [f"{kind} {number}" for number in numbers]
     if len({*queries.index[chosen].tolist()}) > 1:
-        ids = as_list(queries.ids)
+        ids = queries.id_list
         both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
         raise ArgumentError(" and ".join(requested), "must be of the same query", both)
     return chosen, names
@@ -75,7 +75,7 @@ def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[
 
 def _rows_of(query: object, queries: Queries) -> Positions:
     """Find the rows of a query."""
-    known = as_list(queries.ids)
+    known = queries.id_list
     try:
         ((number,),) = find_matches([query], known)
     except (TypeError, ValueError):  # of what is no id, of no query's, or of several

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.checks import (
     ArgumentError,
     Array,
+    Keys,
     Mask,
     Positions,
     one_column,
@@ -202,6 +203,18 @@ class Queries:
         return index
 
     @property
+    def id_list(self) -> list[Any]:
+        """The id of each query, as Python's own objects; times as NumPy's, which are exact."""
+        return as_list(self.ids)
+
+    @cached_property
+    def id_keys(self) -> Keys:
+        """A hash of the id of each query, the same for integers and their text."""
+        if self.ids.dtype.kind in "iub":
+            return self.ids.astype(np.int64).view(np.uint64)
+        return np.fromiter(map(key_of, self.id_list), np.uint64, self.n_queries)
+
+    @property
     def qid(self) -> Array:
         """The query id of each row, shape (n_documents,)."""
         return self.ids[self.index]
@@ -269,7 +282,7 @@ class Queries:
         series = nw.dependencies.is_pandas_series(values)
         if not series and not isinstance(values, Mapping):
             return values
-        ids = as_list(self.ids)
+        ids = self.id_list
         if series and _is_by_position(values.index, list(map(key_of, ids))):
             return values
         known, entries = zip(*values.items(), strict=True) if len(values) else ((), ())
@@ -311,7 +324,7 @@ class Queries:
         if differs.any():
             row = int(np.argmax(differs))
             query = self.index[row]
-            got = f"{first[query]} and {values[row]} in query {quoted(as_list(self.ids)[query])}"
+            got = f"{first[query]} and {values[row]} in query {quoted(self.id_list[query])}"
             raise ArgumentError(name, "must be the same in all rows of a query", got)
         return first
 

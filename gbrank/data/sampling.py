@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import Array, Keys, Mask, canonical
+from gbrank.common.checks import Keys, Mask, canonical
 from gbrank.common.collective import all_sum
 
 from .feature_matrix import Features, as_dense
-from .ids import as_list, key_of
 from .queries import Queries
 
 # How many numbers are hashed at once.
@@ -26,18 +25,11 @@ def split_mix(noise: Any, i: Any) -> Any:
     return state ^ (state >> np.uint64(31))
 
 
-def query_keys(ids: Array) -> Keys:
-    """Hash the id of each query, whatever type holds it."""
-    if ids.dtype.kind in "iub":
-        return ids.astype(np.int64).view(np.uint64)
-    return np.fromiter(map(key_of, as_list(ids)), np.uint64, len(ids))
-
-
 def document_keys(queries: Queries) -> Keys:
     """Hash each document's query and its position there."""
     position = np.empty(queries.n_documents, dtype=np.uint64)
     position[queries.order] = queries.places
-    return split_mix(query_keys(queries.ids)[queries.index], position)
+    return split_mix(queries.id_keys[queries.index], position)
 
 
 def row_keys(X: Features, dtype: type[np.floating[Any]] = np.float32) -> Keys:

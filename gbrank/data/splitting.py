@@ -14,7 +14,7 @@ from gbrank.common.checks import ArgumentError, Positions, check_integer, querie
 
 from .documents import take_rows
 from .queries import Queries
-from .sampling import query_keys, query_noise
+from .sampling import query_noise
 
 
 class Fold(NamedTuple):
@@ -247,7 +247,7 @@ class LetorFolds(_Splitter):
                 f"must be at most the number of queries, {queries.n_queries}",
                 f"{self.n_splits}",
             )
-        noise = query_noise(query_keys(queries.ids), self.random_state, 0)
+        noise = query_noise(queries.id_keys, self.random_state, 0)
         part = np.empty(queries.n_queries, dtype=np.int64)
         part[np.argsort(noise, kind="stable")] = (
             np.arange(queries.n_queries) * self.n_splits // queries.n_queries

@@ -29,7 +29,7 @@ from gbrank.common.checks import (
 from gbrank.common.files import StrPath
 
 from .documents import Documents
-from .ids import as_list, find_matches
+from .ids import find_matches
 from .lookup import document_names
 from .queries import Queries
 from .records import entries_of, is_in_memory
@@ -262,7 +262,7 @@ class Run(NamedTuple):
         Queries that only the run has are left out, those that only we have lack documents, both
         with a warning.
         """
-        ids = as_list(queries.ids)
+        ids = queries.id_list
         topics = list(dict.fromkeys(self.qid))
         numbers = dict[str, int]()
         for number, matching in enumerate(find_matches(ids, topics, query_key)):

@@ -20,7 +20,7 @@ from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import stacked
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys, sampled
+from gbrank.data.sampling import sampled
 
 from .parts import GRACE_SECONDS, Data, each_column, take_part, true_cause
 
@@ -115,7 +115,7 @@ def _part(where: str, number: int, blocks: Data) -> Data:
 
 def _keys_of(part: Data) -> Keys:
     qid = part["qid"]
-    return query_keys(Queries.from_qid(qid).ids) if len(qid) else np.empty(0, np.uint64)
+    return Queries.from_qid(qid).id_keys if len(qid) else np.empty(0, np.uint64)
 
 
 def _pick(part: Data, chosen: Mask) -> Data:

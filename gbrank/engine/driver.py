@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from gbrank.common.checks import Mask, Matrix, Positions, Vector
 from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys, query_noise
+from gbrank.data.sampling import query_noise
 
 from .compiling import Function, address, compiled
 from .contract import SIGNATURES, MeasureFunctions, Program, Terms
@@ -151,10 +150,6 @@ class Runner:
             )
         )
 
-    @cached_property
-    def _keys(self) -> NDArray[np.uint64]:
-        return query_keys(self.queries.ids)
-
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the kernel's value of each query, shape (n_queries,)."""
         nothing = np.empty(0)
@@ -180,7 +175,7 @@ class Runner:
         documents = self._documents._replace(
             scores=scores,
             sigma=float(sigma),
-            noise=query_noise(self._keys, program.seed, round),
+            noise=query_noise(self.queries.id_keys, program.seed, round),
             weights=weights,
         )
 
@@ -214,7 +209,7 @@ class Runner:
 
     def place(self, query: int, sigma: float) -> str:
         """Return how messages describe a query."""
-        (name,) = as_list(self.queries.ids[query : query + 1])
+        name = self.queries.id_list[query]
         return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
 
 

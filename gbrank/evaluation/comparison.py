@@ -15,7 +15,6 @@ from gbrank.common.checks import Positions, Vector, check_choice
 from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table
 from gbrank.data.documents import Documents
-from gbrank.data.ids import as_list
 from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
@@ -83,7 +82,7 @@ class QueryValues:
                 bound = bind_to_rows(measure, documents)
                 values[str(measure)] = np.apply_along_axis(bound.per_query, 2, scores)
         queries = documents.queries
-        return cls(as_list(queries.ids), np.full(queries.n_queries, fold), values)
+        return cls(queries.id_list, np.full(queries.n_queries, fold), values)
 
     @classmethod
     def concatenate(cls, folds: Sequence[QueryValues]) -> QueryValues:

@@ -29,7 +29,6 @@ from gbrank.common.checks import (
 from gbrank.common.progress import Bar
 from gbrank.common.runtime import usable_threads
 from gbrank.data.documents import COLUMNS, Documents, fit_arguments, take_rows
-from gbrank.data.ids import as_list
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
@@ -215,7 +214,7 @@ def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
     numbers = np.concatenate([np.unique(queries.index[rows]) for rows in parts])
     query, count = np.unique(numbers, return_counts=True)
     if torn := query[count > 1].tolist():
-        name = quoted(as_list(queries.ids)[torn[0]])
+        name = quoted(queries.id_list[torn[0]])
         raise ArgumentError(where, "must not split a query", f"query {name} in two of its parts")
     if len(parts) == 2:
         parts.insert(1, rows[:0])

@@ -9,7 +9,7 @@ from gbrank.common.checks import ArgumentError, Vector, unknown_name, warn_user
 from gbrank.common.collective import n_workers
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import Features, as_dense, dense_column
-from gbrank.data.sampling import query_keys, sampled
+from gbrank.data.sampling import sampled
 from gbrank.data.schema import Schema, find_columns
 from gbrank.measures.measure import BoundMeasure, Measure, bind_to_rows
 
@@ -53,8 +53,8 @@ def _agreement(rows: Documents) -> Vector:
     total = np.zeros(rows.X.shape[1])
     if len(total) >= WIDE:
         return total
-    ids = rows.queries.ids
-    chosen = sampled(query_keys(ids), min(1.0, QUERIES / len(ids)), 0, 0)
+    keys = rows.queries.id_keys
+    chosen = sampled(keys, min(1.0, QUERIES / len(keys)), 0, 0)
     for query in rows.take_queries(chosen).each_query():
         values = np.column_stack([query.y, as_dense(query.X)])
         ranks = rankdata(values, axis=0, nan_policy="omit")

@@ -29,7 +29,7 @@ from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.data.documents import Documents
-from gbrank.data.sampling import query_keys, query_noise
+from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
 from gbrank.objectives.objective_registry import get_objective
 
@@ -190,7 +190,7 @@ def _scores_in_folds(
     ranker: BoostedRanker, settings: TreeSettings, schema: Schema, train: Documents
 ) -> Vector:
     """Return the scores of each third of the queries by a ranker of the other two."""
-    fold = query_noise(query_keys(train.queries.ids), settings.seed, 0).argsort().argsort() % FOLDS
+    fold = query_noise(train.queries.id_keys, settings.seed, 0).argsort().argsort() % FOLDS
     if len(fold) < FOLDS:
         demand = f"needs validation data, or at least {FOLDS} training queries"
         raise ArgumentError("baseline", demand, f"{len(fold)}")

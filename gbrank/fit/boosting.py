@@ -8,7 +8,7 @@ from gbrank.boosters.plan import Plan
 from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.common.checks import Vector
 from gbrank.data.documents import EVERY, Chosen, Documents
-from gbrank.data.sampling import document_keys, query_keys, sampled
+from gbrank.data.sampling import document_keys, sampled
 from gbrank.objectives.objective_registry import get_objective
 
 from .boosted_ranker import BoostedRanker
@@ -43,7 +43,7 @@ class Gradients:
         by_query = ranker.subsample_by == "query"
         self._index: Chosen = queries.index if by_query else EVERY
         if self._fraction < 1:
-            self._keys = query_keys(queries.ids) if by_query else document_keys(queries)
+            self._keys = queries.id_keys if by_query else document_keys(queries)
 
     def at(
         self, scores: Vector, round: int, plan: Plan, watched: bool = False

@@ -24,7 +24,6 @@ from gbrank.common.fields import checked_fields
 from gbrank.common.files import StrPath, check_local, replace_file
 from gbrank.common.version import __version__
 from gbrank.data.documents import VALIDATION, Documents
-from gbrank.data.sampling import query_keys
 from gbrank.data.schema import Schema
 
 from .boosted_ranker import BoostedRanker, is_start_name
@@ -114,7 +113,7 @@ def fit_hashes(
     }
     for number, part in enumerate(documents):
         columns = part.arguments()
-        columns["qid"] = [query_keys(part.queries.ids), part.queries.index]
+        columns["qid"] = [part.queries.id_keys, part.queries.index]
         if not words:
             columns["init"] = columns.pop("init_score")
         for name, value in columns.items():

@@ -12,9 +12,8 @@ from gbrank.common.checks import ArgumentError, error_context, quoted, warn_user
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.progress import Bar
 from gbrank.data.documents import Documents
-from gbrank.data.ids import as_list
 from gbrank.data.lookup import columns_like, count_repeated_rows
-from gbrank.data.sampling import query_keys, row_keys, sampled, split_mix
+from gbrank.data.sampling import row_keys, sampled, split_mix
 from gbrank.data.schema import Schema
 from gbrank.measures.measure import BoundMeasure, bind_to_rows
 
@@ -187,7 +186,7 @@ def _warn_of_copies(documents: Documents, schema: Schema) -> None:
         return
     targets: dict[str, Any] = {"y": documents.y}
     if queries.n_queries >= FEWEST_QUERIES:
-        ids = [*map(str, as_list(queries.ids))] if queries.ids.dtype == object else queries.ids
+        ids = [*map(str, queries.id_list)] if queries.ids.dtype == object else queries.ids
         targets["qid"] = np.unique(ids, return_inverse=True)[1][queries.index]
     if position is not None and position.ndim == 1:
         targets["position"] = position
@@ -206,7 +205,7 @@ def _warn_of_training_queries(train: Documents, valid: Documents, number: int) -
 
     Ids alone may be equal: those of other data may begin anew, and a query may come again.
     """
-    known, keys = (query_keys(part.queries.ids) for part in (train, valid))
+    known, keys = (part.queries.id_keys for part in (train, valid))
     shared = np.isin(keys, known)
     if n_workers() > 1 or not shared.any():
         return
@@ -216,7 +215,7 @@ def _warn_of_training_queries(train: Documents, valid: Documents, number: int) -
     )
     # Different rows: those of few values may be equal by accident.
     if len(np.intersect1d(judged, learned)) > (1 - MANY) * valid.queries.sizes[shared].sum():
-        example = quoted(as_list(valid.queries.ids)[shared.argmax()])
+        example = quoted(valid.queries.id_list[shared.argmax()])
         warn_user(
             f"{shared.sum()} of {len(keys)} queries of eval_set[{number}] are training queries, "
             f"such as {example}, with the same rows: metrics on them are too good. Drop them from "
@@ -228,7 +227,7 @@ def _warn_of_equal_rows(documents: Documents) -> None:
     """Warn if many rows are duplicates within their query, by a sample of the queries."""
     queries = documents.queries
     fraction = min(1.0, NUMBERS / max(1, np.prod(documents.X.shape)))
-    places = queries.subset(sampled(query_keys(queries.ids), fraction, 0, 0))[1]
+    places = queries.subset(sampled(queries.id_keys, fraction, 0, 0))[1]
     equal = count_repeated_rows(documents.X[places], queries.index[places]) / len(places)
     if equal >= MANY:
         warn_user(

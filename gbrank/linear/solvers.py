@@ -13,7 +13,7 @@ from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.plan import Plan
 from gbrank.common.checks import ArgumentError, Vector, quoted, warn_user
 from gbrank.data.documents import Documents
-from gbrank.data.sampling import query_keys, query_noise
+from gbrank.data.sampling import query_noise
 from gbrank.data.spread import unit_width
 from gbrank.measures.measure import mean_weights
 from gbrank.measures.per_query import labels_differ
@@ -93,7 +93,7 @@ def stochastic_gradient(
         objective.bind_documents(part, n_jobs=1, rounds=n_steps) for part in unweighted.each_query()
     ]
     parts = list(zip(rows.each_query(), bound, strict=True))
-    keys = query_keys(rows.queries.ids)
+    keys = rows.queries.id_keys
     mean = 1.0 if rows.weights is None else rows.weights.mean()
 
     def move(coef: Vector, sigma: float, round: int) -> Vector:

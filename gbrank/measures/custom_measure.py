@@ -18,7 +18,6 @@ from gbrank.common.checks import (
     takes_labels_first,
 )
 from gbrank.common.fields import Choice
-from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, feature_columns, find_columns
 from gbrank.engine.contract import Program, Terms
@@ -115,7 +114,7 @@ class FunctionRunner(Runner):
             if not np.isinf(value := float(returned)):
                 return value
         name = getattr(self.program.kernel, "__name__", "a custom metric")
-        (where,) = as_list(self.queries.ids[query : query + 1])
+        where = self.queries.id_list[query]
         raise ValueError(
             f"{name} must return a finite number, or NaN to leave a query out, got "
             f"{quoted(returned)} for query {where!r}."

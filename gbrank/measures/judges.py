@@ -18,7 +18,6 @@ from gbrank.common.checks import (
     warn_user,
 )
 from gbrank.data.documents import Documents
-from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 
 from .measure import Measure, bind_to_rows
@@ -62,7 +61,7 @@ def with_judge(
         query = int(np.argmax(torn))
         demand = "must be missing (NaN) for all documents of a query, or for none"
         got = f"{counts[query]} labels of {queries.sizes[query]} documents in query "
-        raise ArgumentError("y", demand, got + quoted(as_list(queries.ids)[query]))
+        raise ArgumentError("y", demand, got + quoted(queries.id_list[query]))
     if judged < FEWEST:
         demand = f"must have at least {FEWEST} queries that people have judged"
         raise ArgumentError("y", demand, f"{judged}")

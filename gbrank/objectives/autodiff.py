@@ -22,7 +22,6 @@ from gbrank.common.checks import (
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys
 from gbrank.engine.compiling import standalone
 from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Pool, Runner
@@ -174,7 +173,7 @@ class PaddedRunner(Runner):
         self._unit = unit
         widths = 2 ** np.ceil(np.log2(queries.sizes)).astype(np.int64)
         # By id, so that the order of rows in a table changes no bit.
-        by_id = np.argsort(query_keys(queries.ids), kind="stable")
+        by_id = np.argsort(queries.id_keys, kind="stable")
         buckets = [_in_chunks(by_id[widths[by_id] == width], width) for width in np.unique(widths)]
         numbers = np.concatenate([bucket.ravel() for bucket in buckets])
         ends = np.cumsum(widths[numbers])

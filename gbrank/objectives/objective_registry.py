@@ -137,7 +137,7 @@ class PythonRunner(Runner):
     def _run(
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
-        noise = query_noise(self._keys, self.program.seed, round)
+        noise = query_noise(self.queries.id_keys, self.program.seed, round)
         for query in range(self.queries.n_queries):
             rows, loss, out = self._run_query(query, scores, sigma, noise[query])
             if outputs.values.size:

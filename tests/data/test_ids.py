@@ -19,7 +19,6 @@ import pytest
 
 from gbrank import GBRanker, Queries, split_frame
 from gbrank.data.ids import find_matches
-from gbrank.data.sampling import query_keys
 
 Pair = namedtuple("Pair", "first second")
 Number = enum.IntEnum("Number", {"THREE": 3, "BIG": 2**63 + 1, "BIGGER": 2**63 + 2})
@@ -135,7 +134,7 @@ EQUAL: dict[str, list[Any]] = {
 
 def key(ids: Any) -> int:
     """Return the key of the only id."""
-    (found,) = query_keys(Queries.from_qid(ids).ids).tolist()
+    (found,) = Queries.from_qid(ids).id_keys.tolist()
     return int(found)
 
 
@@ -184,11 +183,11 @@ def test_other_ids_are_compared_by_their_repr() -> None:
 
 def test_keys_of_earlier_versions() -> None:
     """Integers are their own; text has a hash that no process changes."""
-    assert query_keys(np.array([5, -1])).tolist() == [5, 2**64 - 1]
+    assert Queries.from_qid([5, -1]).id_keys.tolist() == [5, 2**64 - 1]
     code = (
-        "from gbrank.data.sampling import query_keys; from gbrank import Queries\n"
+        "from gbrank import Queries\n"
         "ids = ['x', ('x', b'y', 0.5), 10**400, True]\n"
-        "print(query_keys(Queries.from_qid(ids).ids).tolist())"
+        "print(Queries.from_qid(ids).id_keys.tolist())"
     )
     command, path = [sys.executable, "-c", code], ":".join(sys.path)
     outputs = [

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank.data.ids import key_of
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import document_keys, query_keys, query_noise, row_keys, sampled
+from gbrank.data.sampling import document_keys, query_noise, row_keys, sampled
 
 QID = np.repeat(["a", "b", "c", "d"], [5, 1, 30, 14])
 
@@ -36,7 +36,7 @@ def test_documents_are_drawn_by_their_place_in_the_query() -> None:
 
 def test_queries_are_drawn_by_their_id() -> None:
     """Not by their number; the hash is the one of earlier versions."""
-    keys = query_keys(np.array(["x", "y", "z"]))
+    keys = Queries.from_qid(["x", "y", "z"]).id_keys
     assert_array_equal(query_noise(keys[::-1], 3, 2), query_noise(keys, 3, 2)[::-1])
     (known,) = query_noise(np.array([1], dtype=np.uint64), seed=0, round=0)
     assert int(known) == 4764156602392020899
@@ -67,4 +67,4 @@ def test_numbers_that_are_text(same: tuple[Any, ...]) -> None:
     for text in (f"0{same[0]}", f"+{same[0]}", f" {same[0]}", f"{same[0]}.", "nan", "inf", "1e5"):
         assert key_of(text) != key_of(same[0])
     queries = [np.array([value, "other"], dtype=object) for value in same]
-    assert len({query_keys(ids).tobytes() for ids in queries}) == 1
+    assert len({Queries.from_qid(ids).id_keys.tobytes() for ids in queries}) == 1

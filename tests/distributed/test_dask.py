@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import GBRanker, LambdaRank, Mixture, Multiplier
-from gbrank.data.sampling import query_keys, sampled
+from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, Queries
+from gbrank.data.sampling import sampled
 from gbrank.distributed import DaskGBRanker
 from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric
@@ -61,7 +61,7 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
         query_weight=dask(per_query[QID]), **evaluated(dask) if validate else {},
     )  # fmt: skip
     if not validate:
-        held_out = sampled(query_keys(np.arange(60)), 0.3, 3, 0)
+        held_out = sampled(Queries.from_qid(np.arange(60)).id_keys, 0.3, 3, 0)
         trained = X[~held_out[QID]]
         same = np.isclose(found.predict(trained), local.predict(trained), rtol=1e-6, atol=1e-6)
         assert same.mean() > 0.99  # splits of equal gain

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker
+from gbrank import GBRanker, Queries
 from gbrank.common.collective import WorkersLostError
-from gbrank.data.sampling import query_keys, sampled
+from gbrank.data.sampling import sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker
 from gbrank.distributed import shards as module
 from gbrank.distributed.shards import _place, assign, distribute
@@ -124,7 +124,7 @@ def test_a_fit_hands_on_which_queries_are_held_out(client: Any, monkeypatch: Any
 def test_every_worker_has_queries_to_train_on_and_to_validate_on(client: Any) -> None:
     """Also where those that are held out lie in one worker's partitions."""
     ids = np.arange(8)
-    keys = query_keys(ids)
+    keys = Queries.from_qid(ids).id_keys
     seed = next(s for s in range(10_000) if (sampled(keys, 0.5, s, 0) == (ids < 4)).all())
     qid = np.repeat(ids, 3)
     cut = {

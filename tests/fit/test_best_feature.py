@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gbrank import NDCG, GBRanker, make_cubic
-from gbrank.data.sampling import query_keys, query_noise
+from gbrank import NDCG, GBRanker, Queries, make_cubic
+from gbrank.data.sampling import query_noise
 from gbrank.fit.best_feature import difference_of
 
 N_QUERIES, SIZE = 60, 12
@@ -120,7 +120,12 @@ def test_without_validation_queries_a_baseline_is_compared_in_folds(init: str | 
     (text,) = (str(each.message) for each in caught)
     assert "Rank by this column" in text
     plain = GBRanker(init=init, **params)
-    fold = np.argsort(np.argsort(query_noise(query_keys(np.arange(N_QUERIES)), 3, 0)))[QID] % 3
+    fold = (
+        np.argsort(np.argsort(query_noise(Queries.from_qid(np.arange(N_QUERIES)).id_keys, 3, 0)))[
+            QID
+        ]
+        % 3
+    )
     scores = np.zeros(len(Y))
     for held_out in (fold == number for number in range(3)):
         part = {name: values[~held_out] for name, values in data.items()}

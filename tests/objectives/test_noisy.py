@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from gbrank import AP, DCG, ERR, NDCG, RR, LambdaRank, NoisyLambdaRank, Queries
-from gbrank.data.sampling import query_keys, query_noise
+from gbrank.data.sampling import query_noise
 from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
 from gbrank.measures.pairwise import KendallTau, PairwiseCorrect
@@ -85,7 +85,7 @@ def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> N
     objective = NoisyLambdaRank(measure, draws=draws, truncation=truncation, seed=9)
     found = objective.bind(labels, queries).gradients(s, sigma=sigma, round=round)
     loss = objective.bind(labels, queries).loss(s, sigma=sigma, round=round)
-    noise = query_noise(query_keys(queries.ids), 9, round)
+    noise = query_noise(queries.id_keys, 9, round)
     for q, (start, end) in enumerate(zip(queries.offsets, queries.offsets[1:], strict=False)):
         own, y = s[start:end], labels[start:end]
         best_first = np.lexsort((-y, -own))
