@@ -217,7 +217,7 @@ def check_column_names(names: Any) -> list[str]:
 
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """Split some columns off a data frame."""
-    if (frame := as_frame(X, "X")) is None:
+    if (frame := as_frame(X)) is None:
         raise ArgumentTypeError(
             "labels", "must be a mapping of name to values where X is no data frame", quoted(names)
         )
@@ -255,7 +255,7 @@ def take_rows(X: Any, rows: Positions) -> Any:
 
     if sp.issparse(X):
         return X.tocsr()[rows]
-    frame = as_frame(X, "X")
+    frame = as_frame(X)
     return _safe_indexing(X, rows) if frame is None else frame[rows].to_native()
 
 

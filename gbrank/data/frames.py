@@ -35,7 +35,7 @@ VECTORS = (list, tuple, np.ndarray)
 VECTOR_HINT = "Split it into numeric columns, or compute a similarity."
 
 
-def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
+def as_frame(data: object, argument: str = "X") -> nw.DataFrame[Any] | None:
     """Wrap a data frame of any library; None for anything else, an error if it is not in memory."""
     if isinstance(data, np.ndarray | list | tuple | dict):
         return None
@@ -134,7 +134,7 @@ def feature_table(X: Any) -> FeatureTable | None:
     """Wrap the columns of a data frame, without a stored index; None for anything else."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
-    frame = X if nw.dependencies.is_pandas_dataframe(X) else as_frame(X, "X")
+    frame = X if nw.dependencies.is_pandas_dataframe(X) else as_frame(X)
     if frame is None:
         return None
     features = [name for name in frame.columns if not is_stored_index(name)]

@@ -103,7 +103,7 @@ def count_repeated_names(docid: Any, queries: Queries) -> int:
 def count_repeated_rows(X: Any, *columns: ArrayLike) -> int:
     """Count the rows that equal an earlier one, in a table and in further columns."""
     others = [np.asarray(column, np.float64) + 0.0 for column in columns]  # without a −0
-    if (frame := as_frame(X, "X")) is not None:
+    if (frame := as_frame(X)) is not None:
         series = [
             nw.new_series(f"gbrank: {number}", values, backend=frame.implementation)
             for number, values in enumerate(others)

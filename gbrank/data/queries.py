@@ -220,9 +220,18 @@ class Queries:
         return self.ids[self.index]
 
     @property
+    def starts(self) -> Positions:
+        """Where each query begins in `order`, shape (n_queries,)."""
+        return self.offsets[:-1]
+
+    @property
     def places(self) -> Positions:
         """The number of each row of `order` within its query, from 0, shape (n_documents,)."""
-        return np.arange(self.n_documents) - np.repeat(self.offsets[:-1], self.sizes)
+        return np.arange(self.n_documents) - np.repeat(self.starts, self.sizes)
+
+    def count(self, rows: Positions | Mask) -> Positions:
+        """Count how many of these rows each query has, shape (n_queries,)."""
+        return np.bincount(self.index[rows], minlength=self.n_queries)
 
     def rows(self, query: int) -> Rows:
         """List the rows of a query, in their order.
@@ -319,7 +328,7 @@ class Queries:
         >>> Queries.from_qid(["b", "a", "b"]).one_each(np.array([1, 2, 1]), "year")
         array([1, 2])
         """
-        first = values[self.order[self.offsets[:-1]]]
+        first = values[self.order[self.starts]]
         differs = values != first[self.index]
         if differs.any():
             row = int(np.argmax(differs))
@@ -373,7 +382,7 @@ class Queries:
         ['b']
         """
         rows = np.flatnonzero(keep)
-        kept = np.bincount(self.index[rows], minlength=self.n_queries) > 0
+        kept = self.count(rows) > 0
         codes = (np.cumsum(kept) - 1)[self.index[rows]]
         return self._grouped(codes, self.ids[kept]), rows, kept
 

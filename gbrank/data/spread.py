@@ -17,10 +17,9 @@ HALFWAY = 5000
 def spread_within_queries(scores: Vector, queries: Queries) -> float:
     """Compute the standard deviation of scores about their queries' means, over all workers."""
     # Sums are taken in integers, so that the order of rows plays no part.
-    starts = queries.offsets[:-1]
     # Halved, so that no difference overflows.
     half = np.ldexp(scores, -1)
-    below = half - np.maximum.reduceat(half[queries.order], starts)[queries.index]
+    below = half - np.maximum.reduceat(half[queries.order], queries.starts)[queries.index]
     furthest, longest = all_max(np.array([-below.min(), queries.sizes.max()]))
     if furthest == 0:
         return 0.0
@@ -29,7 +28,7 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
     bits = 61 - int(longest).bit_length()
     scaled = np.ldexp(below, -scale)
     fixed_point = np.ldexp(scaled, bits).astype(np.int64)[queries.order]
-    means = np.ldexp(np.add.reduceat(fixed_point, starts) / queries.sizes, -bits)
+    means = np.ldexp(np.add.reduceat(fixed_point, queries.starts) / queries.sizes, -bits)
     squares = (scaled - means[queries.index]) ** 2
     return float(np.ldexp(np.sqrt(order_free_mean(squares, len(squares))), scale + 1))
 

@@ -407,10 +407,9 @@ def run_lines(
     check_names([name], "name", 1)
     queries = Queries.from_qid(names)
     best_first = np.lexsort((-values, queries.index))
-    ranks = np.arange(1, len(values) + 1) - queries.offsets[queries.index[best_first]]
     return (
         f"{names[row]} Q0 {document_names[row]} {rank} {values[row].item()!r} {name}"
-        for row, rank in zip(best_first.tolist(), ranks.tolist(), strict=True)
+        for row, rank in zip(best_first.tolist(), (queries.places + 1).tolist(), strict=True)
     )
 
 

@@ -276,8 +276,6 @@ def _of_longest(discounts: Vector, queries: Queries) -> Vector:
     """Return the discounts of the longest query if the others begin like them, else all."""
     if discounts.size == 0:
         return discounts
-    starts = queries.offsets[:-1]
     longest = int(np.argmax(queries.sizes))
-    of_longest = discounts[starts[longest] : queries.offsets[longest + 1]].copy()
-    rank = np.arange(discounts.size) - np.repeat(starts, queries.sizes)
-    return of_longest if np.array_equal(discounts, of_longest[rank]) else discounts
+    of_longest = discounts[queries.offsets[longest] : queries.offsets[longest + 1]].copy()
+    return of_longest if np.array_equal(discounts, of_longest[queries.places]) else discounts

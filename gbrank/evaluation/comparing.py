@@ -381,7 +381,7 @@ def _on_data(name: str, ranker: Any, data: Dataset) -> Any:
     if hasattr(ranker, "fit"):
         return ranker
     if isinstance(ranker, str):
-        columns = getattr(as_frame(data.X, "X"), "columns", ())
+        columns = getattr(as_frame(data.X), "columns", ())
         if ranker not in columns and not Path(ranker).exists():
             if ranker in DEFAULT_RANKERS:
                 kind, params = DEFAULT_RANKERS[ranker]

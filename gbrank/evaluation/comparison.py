@@ -15,6 +15,7 @@ from gbrank.common.checks import Positions, Vector, check_choice
 from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table
 from gbrank.data.documents import Documents
+from gbrank.data.queries import Queries
 from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
@@ -58,12 +59,11 @@ class QueryValues:
 
     def by_query(self, measure: str) -> Cube:
         """Average the values of a query over folds."""
-        numbers: dict[Any, int] = {}
-        index = [numbers.setdefault(query, len(numbers)) for query in self.queries]
+        queries = Queries.from_qid(self.queries)
         cube = self.values[measure]
-        total = np.zeros((*cube.shape[:2], len(numbers)))
-        np.add.at(total, (..., index), cube)  # type: ignore[arg-type]
-        return total / np.bincount(index)
+        total = np.zeros((*cube.shape[:2], queries.n_queries))
+        np.add.at(total, (..., queries.index), cube)  # type: ignore[arg-type]
+        return total / queries.sizes
 
     @classmethod
     def of_scores(

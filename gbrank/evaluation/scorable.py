@@ -117,7 +117,7 @@ def n_rows(X: Any) -> int:
 
 def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
     """Open a model, the scores of rows, or a run."""
-    frame = None if X is None else as_frame(X, "X")
+    frame = None if X is None else as_frame(X)
     if isinstance(source, str) and frame is not None and source in frame.columns:
         return frame[source].to_numpy()
     if is_in_memory(source):
@@ -168,14 +168,14 @@ def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
 
 def select_columns(model: Any, X: Any) -> Any:
     """Select the columns of a data frame that a model was trained on, if it says which."""
-    frame: Any = as_frame(X, "X")
+    frame: Any = as_frame(X)
     if frame is None:
         return X
     names: Any = getattr(model, "feature_names_in_", None)
     if isinstance(model, BaseRanker):
         names = model._schema.names if isinstance(model, PretrainedRanker) else None
     elif frame.implementation.is_pyarrow():
-        frame = as_frame(frame.to_pandas(), "X")  # which all libraries take
+        frame = as_frame(frame.to_pandas())  # which all libraries take
     if names is None:
         return frame.to_native()
     # LightGBM writes names without spaces.

@@ -90,7 +90,7 @@ def take_named_columns(
     names = {argument: name for argument, name in columns.items() if isinstance(name, str)}
     if not names:
         return X, columns
-    if (frame := as_frame(X, "X")) is None:
+    if (frame := as_frame(X)) is None:
         argument, name = next(iter(names.items()))
         demand = "must hold values; a column by its name needs a data frame X"
         raise ArgumentTypeError(argument, demand, quoted(name))

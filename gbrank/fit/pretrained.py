@@ -78,7 +78,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
     def _native_scores(self, X: TableLike) -> Vector:
         """Score rows as the library itself does, and texts that it would not read."""
         package = type(X).__module__.split(".")[0]
-        types = getattr(as_frame(X, "X"), "schema", {}).values()
+        types = getattr(as_frame(X), "schema", {}).values()
         texts = (nw.String,) if package == "pandas" else TEXTS  # both read its categories
         if any(dtype in texts for dtype in types):
             if not self._schema.categories:

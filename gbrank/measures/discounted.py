@@ -195,7 +195,7 @@ class NDCG(DCG):
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the ideal DCG of each query."""
         best_first = np.lexsort((-gains, queries.index))
-        ideal: Vector = np.add.reduceat(gains[best_first] * discounts, queries.offsets[:-1])
+        ideal: Vector = np.add.reduceat(gains[best_first] * discounts, queries.starts)
         if not np.isfinite(ideal).all():
             demand = "must keep the ideal DCG finite"
             raise ArgumentError("gain", demand, repr(self.gain), f" {LINEAR_REMEDY}")
@@ -452,4 +452,4 @@ class Exposure(TruncatedRelevance, DiscountedMeasure):
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the attention that there is."""
-        return np.add.reduceat(discounts, queries.offsets[:-1])
+        return np.add.reduceat(discounts, queries.starts)

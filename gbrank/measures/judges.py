@@ -54,7 +54,7 @@ def with_judge(
         demand = f"must not use the names {PEOPLE!r} and {JUDGE!r} together with judge_labels="
         raise ArgumentError("labels", demand, quoted(min(taken)))
     known = ~np.isnan(people)
-    counts = np.bincount(queries.index[known], minlength=queries.n_queries)
+    counts = queries.count(known)
     judged = int((counts > 0).sum())
     torn = (counts > 0) & (counts < queries.sizes)
     if torn.any():
@@ -108,8 +108,7 @@ def both_values(measure: Measure, rows: Documents, scores: Vector) -> tuple[Vect
 
 def queries_of_people(rows: Documents) -> Mask:
     """Mark the queries that people have judged."""
-    known = rows.queries.index[~np.isnan(rows.labels[PEOPLE])]
-    return np.bincount(known, minlength=rows.queries.n_queries) > 0
+    return rows.queries.count(~np.isnan(rows.labels[PEOPLE])) > 0
 
 
 def powered_mean(people: Vector, judge: Vector, judged: Mask) -> Powered:

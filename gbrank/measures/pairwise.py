@@ -258,7 +258,7 @@ class Spearman(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Prepare centered ranks of labels, whose discounts fall linearly, and their scale."""
         sizes = queries.sizes.astype(np.float64)
-        middles = queries.offsets[:-1] + (sizes + 1) / 2
+        middles = queries.starts + (sizes + 1) / 2
         gains = rankdata(blocks_of(labels, queries)) - middles[queries.index]
         variation = reduce_queries(np.add, gains**2, queries) * sizes * (sizes**2 - 1) / 12
         return Terms(

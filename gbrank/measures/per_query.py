@@ -10,7 +10,7 @@ from gbrank.data.queries import Queries
 
 def reduce_queries(function: np.ufunc, values: Array, queries: Queries) -> Array:
     """Reduce the values of each query by a function such as np.add."""
-    return function.reduceat(values[queries.order], queries.offsets[:-1])
+    return function.reduceat(values[queries.order], queries.starts)
 
 
 def inverse(values: NDArray[np.number]) -> Vector:
@@ -22,7 +22,7 @@ def blocks_of(values: Vector, queries: Queries) -> Positions:
     """Return the block of equal values of each document, numbered by query, then by value."""
     order = np.lexsort((values, queries.index))
     begins = np.diff(values[order], prepend=0.0) != 0
-    begins[queries.offsets[:-1]] = True
+    begins[queries.starts] = True
     blocks = np.empty(len(values), np.int64)
     blocks[order] = np.cumsum(begins) - 1
     return blocks

@@ -183,7 +183,7 @@ def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
 
 def _tightening(relevant: Mask, queries: Queries, by_row: bool) -> Vector:
     """Return (m − R)/(m − R + i) for the i-th relevant document of each query, or their mean."""
-    n_relevant = np.bincount(queries.index[relevant], minlength=queries.n_queries)
+    n_relevant = queries.count(relevant)
     others = (queries.sizes - n_relevant)[queries.index]
     order = queries.order[relevant[queries.order]]  # query by query, as rows come
     before = np.cumsum(n_relevant) - n_relevant

@@ -206,7 +206,7 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
     """Find the columns that a model sees; of those that do not say, all that are features."""
     if isinstance(model, BaseRanker):
         return model._schema
-    if (frame := as_frame(select_columns(model, X), "X")) is None:
+    if (frame := as_frame(select_columns(model, X))) is None:
         return Schema.learn(X)
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
 

@@ -111,8 +111,7 @@ class ReportData:
     @cached_property
     def n_relevant(self) -> Positions:
         """How many documents of each query have a label above 0."""
-        queries = self.rows.queries
-        return np.bincount(queries.index[self.rows.y > 0], minlength=queries.n_queries)
+        return self.rows.queries.count(self.rows.y > 0)
 
     def orders(self, query: int) -> list[Positions]:
         """Order the rows of a query by each model."""
@@ -223,7 +222,7 @@ def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Mean
 
 def _with_values_of(X: Any, name: str, column: int, rows: Positions) -> Any:
     """Copy a table, with the values that a column has in other rows."""
-    if (frame := as_frame(X, "X")) is not None:
+    if (frame := as_frame(X)) is not None:
         return frame.with_columns(frame[name][rows]).to_native()
     matrix = X if hasattr(X, "shape") else np.asarray(X)
     parts = [matrix[:, :column], matrix[:, [column]][rows], matrix[:, column + 1 :]]
