@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+from matplotlib import rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -26,18 +26,12 @@ PACKAGE = "gbrank.plots.report"
 TEXTS: dict[str, str] = json.loads(files(PACKAGE).joinpath("texts.json").read_text("utf-8"))
 SPACE = "\u00a0"  # at which no line breaks
 NONE = "–"  # where there is no number
-INK = "#010203"  # stands for the colour of the page's text
+INK = "#010203"  # in picture.mplstyle: stands for the colour of the page's text
 # The page's own colours, which depend on whether it is light or dark.
 THEME = {INK: "currentColor", BLUE: "var(--accent)", ORANGE: "var(--second)", GREY: "var(--quiet)"}
-INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-STYLE: dict[Any, Any] = {
-    **dict.fromkeys(INKED, INK),
-    "grid.color": GREY,
-    "font.size": 8,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "gbrank",
-    "text.parse_math": False,
-}
+STYLE = rc_params_from_file(
+    Path(__file__).with_name("picture.mplstyle"), use_default_template=False
+)
 
 
 def write_page(path: StrPath, template: str, **content: Any) -> Path:
@@ -61,12 +55,12 @@ def write_page(path: StrPath, template: str, **content: Any) -> Path:
 
 def picture(draw: Callable[[Axes], object]) -> str:
     """Draw a picture as SVG, in the colours of the page."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(4.6, 2.9), layout="constrained")
+    with rc_context(STYLE):
+        figure = Figure()
         draw(figure.add_subplot())
         file = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(file, format="svg", dpi=200, transparent=True, metadata=nothing)
+        figure.savefig(file, metadata=nothing)
     svg = "<svg" + file.getvalue().partition("<svg")[2]
     for colour, of_page in THEME.items():
         svg = re.sub(colour, of_page, svg, flags=re.IGNORECASE)
