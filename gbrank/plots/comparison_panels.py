@@ -239,19 +239,19 @@ def _grid(
     comparisons: Sequence[Comparison], part: str, panel: Inches, margin: Inches, sharey: bool
 ) -> tuple[Figure, list[tuple[Axes, list[Row]]]]:
     """Make a figure, and the axes of each block: measures down, data sets across."""
-    blocks = [rows for comparison in comparisons for rows in comparison.blocks(part)]
-    metrics = list(dict.fromkeys(rows[0].metric for rows in blocks))
-    datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
-    across = min(len(datasets), ACROSS)
-    down = math.ceil(len(datasets) / ACROSS)
-    size = (margin[0] + panel[0] * across, margin[1] + panel[1] * down * len(metrics))
+    across = min(len(comparisons), ACROSS)
+    down = math.ceil(len(comparisons) / ACROSS)
+    n_rows = down * len(comparisons[0].blocks(part))
+    size = (margin[0] + panel[0] * across, margin[1] + panel[1] * n_rows)
     figure = style.new_figure(size)
-    grid = figure.subplots(down * len(metrics), across, sharey=sharey, squeeze=False)
+    grid = figure.subplots(n_rows, across, sharey=sharey, squeeze=False)
     panels = []
-    for rows in blocks:
-        row, column = divmod(datasets.index(rows[0].data), ACROSS)
-        panels.append((grid[metrics.index(rows[0].metric) * down + row, column], rows))
-        style.write(panels[-1][0], title=rows[0].data)
+    for number, comparison in enumerate(comparisons):
+        row, column = divmod(number, ACROSS)
+        for metric, rows in enumerate(comparison.blocks(part)):
+            axes = grid[metric * down + row, column]
+            style.write(axes, title=comparison.data)
+            panels.append((axes, rows))
     for axes in set(grid.flat).difference(axes for axes, _ in panels):
         axes.remove()
     return figure, panels
