@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
     ArgumentError,
+    Vector,
     check_choice,
     check_integer,
     check_number,
@@ -178,18 +179,24 @@ def compare_scores(
     documents = Documents.checked(X, queries=queries, **data)
     documents, vectors = with_retrieved(documents, docid, sources, query_key)
     _check_measures(decisive, documents)
-    cube = np.array([[vectors[key]] for key in scores])
+    options: dict[str, Any] = {"data": name, "target_difference": target_difference}
+    return compared_scores(measures, documents, vectors, baseline=baseline, **options)
+
+
+def compared_scores(
+    measures: Sequence[Measure], documents: Documents, scores: Mapping[str, Vector], **options: Any
+) -> Comparison:
+    """Compare the scores of documents, which nothing was trained for; options are fields."""
+    cube = np.array([[vector] for vector in scores.values()])
     unknown = np.full((len(scores), 1, 1), np.nan)
     return Comparison(
-        data=name,
         rankers=list(scores),
         seeds=[0],
         metrics=list(map(str, measures)),
         parts={"test": QueryValues.of_scores(measures, documents, 1, cube)},
         rounds=unknown,
         cpu_seconds=unknown,
-        baseline=baseline,
-        target_difference=target_difference,
+        **options,
     )
 
 

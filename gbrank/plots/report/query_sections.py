@@ -7,10 +7,9 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from gbrank.common.checks import Vector
-from gbrank.evaluation import statistics
-from gbrank.evaluation.statistics import common_queries, means
+from gbrank.evaluation.statistics import common_queries, means, power_sentence
 from gbrank.fit.explanations import N_REASONS
-from gbrank.measures.judges import JUDGE, PEOPLE
+from gbrank.measures.judges import JUDGE, PEOPLE, powered_mean
 from gbrank.plots.comparison_panels import draw_histogram, draw_queries
 
 from . import page
@@ -21,7 +20,6 @@ TOP = 10  # documents of a list
 FURTHER = 5  # documents with a label above 0 that are shown below the top
 LONGEST = 200  # documents of a list whose reasons are computed, at 3 ms each
 DOTS = 2000
-TARGET = 0.01  # difference, of which the page says how many queries detect it
 
 
 def changes(judged: ReportData) -> dict[str, Any]:
@@ -29,16 +27,18 @@ def changes(judged: ReportData) -> dict[str, Any]:
     if not judged.names[1:]:
         return {}
     main = judged.main
-    minimum, needed = main.compared.power(main.n_queries, TARGET)
-    both = common_queries(main.values)
+    target = judged.comparison.target_difference
+    both = common_queries(judged.values)
     n_dots = both.shape[1]
     if n_dots > DOTS:
         both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
-    dots = (*both, judged.measure, judged.names)
-    leads = np.nan_to_num(np.subtract(*main.values))
+    dots = (*both, main.metric, judged.names)
+    leads = np.nan_to_num(np.subtract(*judged.values))
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     return {
-        "power": statistics.power_sentence(main.n_queries, minimum[0], needed[0], TARGET),
+        "power": power_sentence(
+            main.n_queries, main.minimum_detectable, main.required_queries, target
+        ),
         "orders": _both_orders(judged),
         "n_dots": n_dots,
         "picture": page.picture(lambda axes: draw_queries(axes, *dots)) if n_dots else None,
@@ -67,12 +67,12 @@ def _moves(judged: ReportData, query: int) -> list[tuple[int, int, int]]:
 
 def distribution(judged: ReportData) -> dict[str, Any]:
     """Draw how many queries have which value, and compute percentiles."""
-    values = common_queries(judged.main.values)
+    values = common_queries(judged.values)
     if not values.size:
         return {}
     return {
         "picture": page.picture(
-            lambda axes: draw_histogram(axes, values, judged.measure, judged.names)
+            lambda axes: draw_histogram(axes, values, judged.main.metric, judged.names)
         ),
         "percentiles": np.percentile(values, [10, 25, 50, 75, 90], axis=1).T,
     }
@@ -88,10 +88,10 @@ def segments(judged: ReportData) -> list[tuple[str, float, list[Any]]]:
     ]
     for kind, values in kinds:
         names, codes = groups(values)
-        parts = [common_queries(judged.main.values[:, codes == code]) for code in range(len(names))]
-        of_parts = [
-            (name, part.shape[1], means(part)) for name, part in zip(names, parts, strict=True)
-        ]
+        of_parts = []
+        for code, name in enumerate(names):
+            part = common_queries(judged.values[:, codes == code])
+            of_parts.append((name, part.shape[1], means(part)))
         largest = np.nanmax([0.0, *(of_part.mean[0] for _, _, of_part in of_parts)])
         result.append((kind, largest, of_parts))
     return result
@@ -99,7 +99,7 @@ def segments(judged: ReportData) -> list[tuple[str, float, list[Any]]]:
 
 def worst(judged: ReportData) -> list[tuple[int, list[list[Any]]]]:
     """List the queries of lowest value, with their documents."""
-    values = judged.main.values[0]
+    values = judged.values[0]
     order = np.lexsort((-judged.n_relevant, values))  # of equal ones, those with most relevant
     queries = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
     return [(query, _documents(judged, query)) for query in queries]
@@ -130,23 +130,28 @@ def _reasons(judged: ReportData, shares: Vector, sign: int) -> str:
 
 def judge(judged: ReportData) -> dict[str, Any]:
     """Compute how far the judge agrees with people, and what its labels are worth."""
-    both = judged.main.both
-    if not both:
+    if JUDGE not in judged.rows.labels:
         return {}
     people, labels = (judged.rows.labels[name] for name in (PEOPLE, JUDGE))
     known = ~np.isnan(people)
     codes = np.unique([people[known], labels[known]], return_inverse=True)[1]
     ours, theirs = np.split(codes.ravel(), 2)
+    measured = judged.comparison.parts["test"].values
+    queries = measured[PEOPLE][0, 0] > 0
+    main = judged.main
     models = []
     for model, name in enumerate(judged.names):
-        pair = common_queries(np.array([both.judge[model], both.people[model]]))
+        by_judge, by_people = (
+            measured[key][model, 0] for key in (f"{main.metric}[{JUDGE}]", main.metric)
+        )
+        pair = common_queries(np.array([by_judge, by_people]))
         alike = np.nan
         if pair.shape[1] > 1 and pair.std(axis=1).all():
             alike = float(stats.pearsonr(*pair).statistic)
-        worth = float(statistics.compared_with_judge(both, model).worth[model])
-        models.append((name, means(pair), alike, worth))
+        models.append((name, means(pair), alike, powered_mean(by_people, by_judge, queries).worth))
     return {
-        "worth": float(judged.main.compared.worth[0]),
+        "worth": main.judge_equivalent_queries,
+        "n_queries": queries.sum(),
         "n_documents": known.sum(),
         "agree": np.mean(ours == theirs),
         "kappa": cohen_kappa_score(ours, theirs),

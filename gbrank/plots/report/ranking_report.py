@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import error_context, quoted
@@ -20,6 +21,7 @@ from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_of
 from gbrank.data.trec import Run, with_retrieved
+from gbrank.evaluation.comparing import compared_scores
 from gbrank.evaluation.scorable import n_rows, open_source, scores_from, select_columns
 from gbrank.evaluation.statistics import LEVEL
 from gbrank.fit.arguments import Ids
@@ -27,35 +29,11 @@ from gbrank.fit.best_feature import best_feature, difference_of
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import with_judge
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
 
 from . import page, query_sections, report_data
-from .report_data import Measured, ReportData
-
-SECTIONS = (
-    query_sections.changes,
-    query_sections.judge,
-    query_sections.segments,
-    query_sections.distribution,
-    query_sections.worst,
-    report_data.importances,
-    report_data.curves,
-    report_data.data,
-    report_data.parameters,
-    report_data.versions,
-)
-LIMITS = {
-    "dots": query_sections.DOTS,
-    "further": query_sections.FURTHER,
-    "level": LEVEL,
-    "longest": query_sections.LONGEST,
-    "most": 200,  # features in a table
-    "queries": report_data.LISTS,
-    "sample": report_data.SAMPLE,
-    "shown": report_data.SHOWN,
-    "top": query_sections.TOP,
-}
+from .report_data import ReportData
 
 
 @explains_words
@@ -159,7 +137,7 @@ def report(
     rows = Documents.checked(X, queries=queries, **labels)
     runs = {name: source for name, source in sources.items() if isinstance(source, Run)}
     lists, vectors = with_retrieved(rows, documents, scores | runs, key_of)
-    in_order = [vectors[name] for name in sources]
+    main = bind_to_rows(chosen[0], lists)
     judged = ReportData(
         rows=rows,
         schema=schema,
@@ -168,7 +146,9 @@ def report(
         names=list(map(page.name, sources)),
         rankers=rankers,
         scores=list(scores.values()),
-        measured=[Measured.of(measure, lists, in_order) for measure in chosen],
+        measures=chosen,
+        comparison=compared_scores(chosen, lists, vectors, data="", baseline=list(sources)[-1]),
+        values=np.array([main.per_query(vector) for vector in vectors.values()]),
         by={
             column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
             for column in columns
@@ -180,9 +160,10 @@ def report(
         html,
         "report.html",
         judged=judged,
-        **{make.__name__: make(judged) for make in SECTIONS},
+        query_sections=query_sections,
+        report_data=report_data,
         best=_best_feature(judged),
-        limits=LIMITS,
+        level=LEVEL,
         first_line=first_line,
     )
 
@@ -213,8 +194,7 @@ def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
 
 def _best_feature(judged: ReportData) -> dict[str, Any] | None:
     """Compare with the best single feature, if there is one."""
-    main = judged.main
     seen = replace(judged.rows, X=judged.features)
-    if (best := best_feature(judged.schema, seen, seen, main.measure)) is None:
+    if (best := best_feature(judged.schema, seen, seen, judged.measures[0])) is None:
         return None
-    return {"name": best.name, "difference": difference_of(main.values[0], best.values)}
+    return {"name": best.name, "difference": difference_of(judged.values[0], best.values)}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from itertools import chain, pairwise, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,9 +25,9 @@ from gbrank.data.frames import as_frame
 from gbrank.data.lookup import by_rank, count_repeated_names, count_repeated_rows, of_all
 from gbrank.data.schema import Schema
 from gbrank.evaluation import statistics
+from gbrank.evaluation.comparison import Comparison, Row
 from gbrank.evaluation.scorable import select_columns
 from gbrank.fit.pretrained import PretrainedRanker
-from gbrank.measures.judges import JUDGE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.opening import of_booster
 from gbrank.plots.fitted_ranker import learning_curves
@@ -39,36 +39,9 @@ from .page import NONE
 MOST_GROUPS = 10
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 SHOWN = 20  # features, and parameters; the others are folded away
+MOST_FEATURES = 200  # in a table
 LISTS = 500  # queries in which features are shuffled
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
-
-
-class Measured(NamedTuple):
-    """Values of queries by one measure, a row for each model and NaN for none; their means."""
-
-    measure: Measure
-    values: Matrix
-    both: statistics.JudgedValues | None  # by people's labels and by a judge's
-    compared: statistics.Comparisons
-    n_queries: int  # that have a value, by people where a judge has judged, too
-
-    @classmethod
-    def of(cls, measure: Measure, rows: Documents, scores: Sequence[Vector]) -> Measured:
-        """Measure the scores of the models."""
-        bound = bind_to_rows(measure, rows)
-        values = np.array([bound.per_query(vector) for vector in scores])
-        if JUDGE not in rows.labels:
-            known = statistics.common_queries(values)
-            return cls(measure, values, None, statistics.compared(known), known.shape[1])
-        people, judge = both_values(measure, rows, np.array(scores))
-        both = statistics.JudgedValues(people, judge, queries_of_people(rows))
-        n_queries = statistics.common_queries(people).shape[1]
-        return cls(measure, values, both, statistics.compared_with_judge(both), n_queries)
-
-    @property
-    def signs(self) -> Vector:
-        """Where the first of two models is better (1), equal, or worse (-1)."""
-        return np.sign(np.subtract(*statistics.common_queries(self.values)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +55,17 @@ class ReportData:
     names: Sequence[str]  # of the models
     rankers: Sequence[Any]  # None where there are scores alone
     scores: Sequence[Vector]
-    measured: Sequence[Measured]  # the first decides
+    measures: Sequence[Measure]  # the first decides
+    comparison: Comparison  # with the second model, if there are two
+    values: Matrix  # of queries by the first measure, a row for each model; NaN for none
     by: dict[str, Sequence[Any]]  # values of columns, one a query
     documents: Sequence[Any]  # what they are called, in a column of this name; or their rows
     docid: str | None
 
     @property
-    def main(self) -> Measured:
-        """The values by the measure that decides."""
-        return self.measured[0]
-
-    @property
-    def measure(self) -> str:
-        """The measure that decides."""
-        return str(self.main.measure)
+    def main(self) -> Row:
+        """The first model by the measure that decides."""
+        return self.comparison.blocks()[0][0]
 
     @property
     def kinds(self) -> list[str]:
@@ -198,26 +168,25 @@ def importances(judged: ReportData) -> list[tuple[Any, ...]]:
     moved = np.full(len(gains), np.nan) if isinstance(judged.moved, str) else judged.moved
     names = judged.schema.feature_names
     order = np.lexsort((-gains, -np.nan_to_num(moved)))
-    effect = shuffled_changes(judged, order[:SHOWN])
-    changes = zip(effect.difference, effect.difference_low, effect.difference_high, strict=True)
+    changes = shuffled_changes(judged, order[:SHOWN])
     return [(names[i], gains[i], moved[i], change) for i, change in zip_longest(order, changes)]
 
 
-def shuffled_changes(judged: ReportData, features: Positions) -> statistics.Means:
-    """Compare the measure with a feature shuffled within queries with that of the model."""
+def shuffled_changes(judged: ReportData, features: Positions) -> Sequence[Sequence[float]]:
+    """Compute how the measure changes if a feature is shuffled within queries; its interval."""
     rng = np.random.default_rng(0)
     rows = judged.rows.take_queries(rng.permutation(judged.rows.queries.n_queries) < LISTS)
     queries = rows.queries
     others = np.empty(queries.n_documents, np.int64)  # of the same query
     others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
-    bound = bind_to_rows(judged.main.measure, rows)
+    bound = bind_to_rows(judged.measures[0], rows)
     X = select_columns(judged.rankers[0], rows.X)
     names = judged.schema.feature_names
     shuffled = (_with_values_of(X, names[column], column, others) for column in features.tolist())
     tables = chain([X], shuffled)  # one at a time: tables may be large
     values = [bound.per_query(judged.rankers[0]._predicted(table, queries.qid)) for table in tables]
     changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
-    return statistics.Means(*(column[1:] for column in changes))
+    return list(zip(*changes[3:], strict=True))[1:]
 
 
 def _with_values_of(X: Any, name: str, column: int, rows: Positions) -> Any:
