@@ -14,11 +14,11 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from gbrank.common.checks import Matrix, Vector, check_choice, check_labels
-from gbrank.data.queries import Queries
+from gbrank.common.checks import Matrix, check_choice
+from gbrank.evaluation.comparing import compare_scores
 from gbrank.evaluation.comparison import Comparison, Row
-from gbrank.evaluation.statistics import common_queries, compared
-from gbrank.measures.measure_registry import Metric, get_measure
+from gbrank.evaluation.statistics import common_queries
+from gbrank.measures.measure_registry import Metric
 
 from . import style
 
@@ -320,29 +320,27 @@ def per_query(
     """
     if qid is None and group is None:
         raise ValueError("per_query needs qid= (one query id per row) or group= (query sizes).")
-    labels = check_labels(y, "y")
-    chosen = get_measure(metric)
-    bound = chosen.bind(labels, Queries.resolve(len(labels), qid, group))
-    both = common_queries(np.array([bound.per_query(scores), bound.per_query(other)]))
-    if not both.size:
-        raise ValueError(f"{chosen} is undefined on every query.")
-    tested = compared(both)
-    signs = np.sign(both[0] - both[1])
-    counts = "{} better, {} equal, {} worse".format(*((signs == sign).sum() for sign in (1, 0, -1)))
-    mean, low, high = (column[0] for column in tested.means[3:])
-    ends = "" if np.isnan(low) else f" [{low:+.4f}, {high:+.4f}]"
-    tests = f"mean difference {mean:+.4f}{ends}, p = {tested.p_randomization[0]:.4f}"
+    both = {"scores": scores, "other": other}
+    compared = compare_scores(both, y, qid, group=group, metric=metric, baseline="other")
+    row = compared.summary()[0]
+    ends = ""
+    if row.n_queries > 1:
+        ends = f" [{row.difference_low:+.4f}, {row.difference_high:+.4f}]"
     ax = style.axes_for(ax)
-    draw_queries(ax, both[0], both[1], str(chosen), names)
-    ax.set_title(f"{counts}\n{tests}", fontsize="medium")
+    values = compared.parts["test"].values[row.metric][:, 0]
+    draw_queries(ax, common_queries(values), row.metric, names)
+    ax.set_title(
+        f"{row.wins} better, {row.ties} equal, {row.losses} worse\n"
+        f"mean difference {row.difference:+.4f}{ends}, p = {row.p_randomization:.4f}",
+        fontsize="medium",
+    )
     return ax
 
 
-def draw_queries(
-    ax: Axes, ours: Vector, theirs: Vector, measure: str, names: Sequence[str]
-) -> None:
+def draw_queries(ax: Axes, values: Matrix, measure: str, names: Sequence[str]) -> None:
     """Draw what queries are worth with one model, upwards, and with another, across."""
-    ends = [min(ours.min(), theirs.min()), max(ours.max(), theirs.max())]
+    ours, theirs = values
+    ends = [values.min(), values.max()]
     ax.plot(ends, ends, color=style.GREY, linestyle="--", linewidth=1)
     ax.plot(theirs, ours, "o", color=style.BLUE, alpha=0.4, markersize=4, markeredgewidth=0)
     style.tidy(ax, xlabel=f"{measure} of {names[1]}", ylabel=f"{measure} of {names[0]}")

@@ -1,17 +1,14 @@
 """Pages of HTML, each in one file: their templates, numbers and pictures."""
 
 import io
-import json
 import math
 import re
 from collections.abc import Callable
 from datetime import date
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from matplotlib import rc_context, rc_params_from_file
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gbrank.common.checks import shortened
@@ -22,8 +19,6 @@ from gbrank.common.version import __version__
 from gbrank.data.text_files import written
 from gbrank.plots.style import BLUE, GREY, ORANGE
 
-PACKAGE = "gbrank.plots.report"
-TEXTS: dict[str, str] = json.loads(files(PACKAGE).joinpath("texts.json").read_text("utf-8"))
 SPACE = "\u00a0"  # at which no line breaks
 NONE = "–"  # where there is no number
 INK = "#010203"  # in picture.mplstyle: stands for the colour of the page's text
@@ -38,7 +33,7 @@ def write_page(path: StrPath, template: str, **content: Any) -> Path:
     """Write a page, whole or not at all, by a template that stands beside this file."""
     jinja = import_optional("jinja2", "report")
     environment = jinja.Environment(
-        loader=jinja.PackageLoader(PACKAGE, ""),
+        loader=jinja.PackageLoader("gbrank.plots.report", ""),
         undefined=jinja.StrictUndefined,
         autoescape=True,
         trim_blocks=True,
@@ -47,17 +42,17 @@ def write_page(path: StrPath, template: str, **content: Any) -> Path:
     environment.filters |= {"cell_text": cell_text, "name": name, "number": number}
     environment.globals["count"] = count
     made = f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}."
-    page = environment.get_template(template).render(texts=TEXTS, made=made, **content)
+    page = environment.get_template(template).render(made=made, **content)
     with written(path) as file:
         file.write(page.encode(errors="backslashreplace"))  # a lone surrogate has no code
     return Path(path)
 
 
-def picture(draw: Callable[[Axes], object]) -> str:
-    """Draw a picture as SVG, in the colours of the page."""
+def picture(draw: Callable[..., object], *arguments: Any) -> str:
+    """Draw a picture, on axes that are the first argument, as SVG in the colours of the page."""
     with rc_context(STYLE):
         figure = Figure()
-        draw(figure.add_subplot())
+        draw(figure.add_subplot(), *arguments)
         file = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, metadata=nothing)

@@ -32,7 +32,6 @@ def changes(judged: ReportData) -> dict[str, Any]:
     n_dots = both.shape[1]
     if n_dots > DOTS:
         both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
-    dots = (*both, main.metric, judged.names)
     leads = np.nan_to_num(np.subtract(*judged.values))
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     return {
@@ -41,7 +40,7 @@ def changes(judged: ReportData) -> dict[str, Any]:
         ),
         "orders": _both_orders(judged),
         "n_dots": n_dots,
-        "picture": page.picture(lambda axes: draw_queries(axes, *dots)) if n_dots else None,
+        "picture": page.picture(draw_queries, both, main.metric, judged.names) if n_dots else None,
         "queries": [(query, _moves(judged, query)) for query in order.tolist() if leads[query]],
     }
 
@@ -71,9 +70,7 @@ def distribution(judged: ReportData) -> dict[str, Any]:
     if not values.size:
         return {}
     return {
-        "picture": page.picture(
-            lambda axes: draw_histogram(axes, values, judged.main.metric, judged.names)
-        ),
+        "picture": page.picture(draw_histogram, values, judged.main.metric, judged.names),
         "percentiles": np.percentile(values, [10, 25, 50, 75, 90], axis=1).T,
     }
 
