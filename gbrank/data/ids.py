@@ -117,9 +117,8 @@ def codes_by_appearance(values: Array, name: str) -> tuple[Positions, Array]:
         return inverse, values[np.unique(inverse, return_index=True)[1]]
     starts = np.concatenate([[True], values[1:] != values[:-1]])
     ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)
-    rank = np.empty(len(ids), dtype=np.int64)
     by_appearance = np.argsort(first)
-    rank[by_appearance] = np.arange(len(ids))
+    rank = np.argsort(by_appearance)
     return rank[inverse][np.cumsum(starts) - 1], ids[by_appearance]
 
 

@@ -248,10 +248,8 @@ class LetorFolds(_Splitter):
                 f"{self.n_splits}",
             )
         noise = query_noise(queries.id_keys, self.random_state, 0)
-        part = np.empty(queries.n_queries, dtype=np.int64)
-        part[np.argsort(noise, kind="stable")] = (
-            np.arange(queries.n_queries) * self.n_splits // queries.n_queries
-        )
+        rank = np.argsort(np.argsort(noise, kind="stable"))
+        part = rank * self.n_splits // queries.n_queries
         yield from rotations(part[queries.index])
 
 

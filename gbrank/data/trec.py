@@ -1,4 +1,4 @@
-"""TREC runs and relevance judgments (qrels): what trec_eval and ir_measures read."""
+"""TREC runs and relevance judgments (qrels), in files and in memory, as ir_measures reads them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, pairwise
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -29,10 +30,10 @@ from gbrank.common.checks import (
 from gbrank.common.files import StrPath
 
 from .documents import Documents
-from .ids import find_matches
+from .frames import as_frame
+from .ids import find_matches, is_missing
 from .lookup import document_names
 from .queries import Queries
-from .records import entries_of, is_in_memory
 from .text_files import LARGEST_EXACT, check_names, decoded, read_bytes, write_lines
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "write_qrels", "write_run"]
@@ -47,6 +48,11 @@ FIRST_RANKS = 10
 FEW_JUDGED = 0.1  # of the first documents
 
 FEWEST_RANKS = 5  # fewer may contradict scores by accident
+
+# Names in PyTerrier, ir_measures, ranx, BEIR and TREC; PyTerrier's "query" is a text.
+QUERIES = ("query_id", "qid", "q_id", "query-id", "topic", "query")
+DOCUMENTS = ("doc_id", "docno", "docid", "corpus-id", "document", "doc")
+NUMBERS = {"score": ("score",), "label": ("label", "relevance", "rel")}
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
@@ -150,6 +156,15 @@ def is_path(source: object) -> TypeGuard[StrPath]:
     return isinstance(source, str | os.PathLike)
 
 
+def is_in_memory(source: object) -> bool:
+    """Recognize {query: {document: number}}, ranx, frames with both columns, and records."""
+    if isinstance(source, Mapping):
+        return bool(source) and all(isinstance(item, Mapping) for item in source.values())
+    if isinstance(source, Iterator) or _is_of_ranx(source):
+        return True
+    return bool(_name(QUERIES, source) and _name(DOCUMENTS, source))
+
+
 def _read(source: Any, argument: str, form: Form) -> Lines:
     if is_path(source):
         return _parse(source, read_bytes(source), form)
@@ -163,8 +178,55 @@ def _read(source: Any, argument: str, form: Form) -> Lines:
             quoted(source),
         )
     with error_context(f"{argument}: "):
-        entries = entries_of(source, form.number)
-    return _collect(argument, ((0, *entry) for entry in entries), form)
+        entries = _entries_of(source, form.number)
+    return _collect(argument, entries, form)
+
+
+def _entries_of(source: Any, column: str) -> list[Entry]:
+    """List the query, the document and the score or label of each entry."""
+    if _is_of_ranx(source):
+        source = source.to_dict()
+    if isinstance(source, Mapping):
+        entries: Iterable[Any] = (
+            (query, document, number)
+            for query, numbers in source.items()
+            for document, number in numbers.items()
+        )
+    else:
+        frame: Any = as_frame(source, "source")
+        # BEIR and ranx call labels scores, too; records of scores are a run.
+        numbers = NUMBERS[column] if frame is None else (*NUMBERS[column], "score")
+        names = [_name(known, source) for known in (QUERIES, DOCUMENTS, numbers)]
+        if not all(names):
+            demand = f"must be in a column called {' or '.join(dict.fromkeys(numbers))}"
+            got = source[:1] if frame is None else frame.columns
+            raise ArgumentError(column, demand, quoted(got))
+        entries = map(attrgetter(*names), source) if frame is None else frame.select(names).rows()
+    return [
+        (0, _text(query, "query"), _text(document, "document"), number)
+        for query, document, number in entries
+    ]
+
+
+def _is_of_ranx(source: object) -> bool:
+    return type(source).__module__.startswith("ranx.")
+
+
+def _name(names: Iterable[str], source: Any) -> str:
+    """Find the first of these names among a frame's columns, or in the first record."""
+    if isinstance(source, list | tuple):
+        known = dir(source[0]) if source else []
+    else:
+        known = getattr(as_frame(source, "source"), "columns", [])
+    return next(filter(known.__contains__, names), "")
+
+
+def _text(name: Any, kind: str) -> str:
+    """Name a query or a document as a file would; frames have whole numbers as floats."""
+    if is_missing(name):
+        hint = " pandas reads NA as missing, unless keep_default_na=False."
+        raise ArgumentError(kind, "must not be missing", quoted(name), hint)
+    return str(int(name) if isinstance(name, float) and name.is_integer() else name)
 
 
 def read_judged_run(run: Any, qrels: Any) -> tuple[Vector, Vector, list[str]]:
@@ -250,8 +312,7 @@ class Run(NamedTuple):
             single = self.scores.astype(np.float32)
         worst_first = np.lexsort((np.array(self.documents), single, topics.index))
         ranks = np.empty(len(self.scores))
-        for first, last in pairwise(topics.offsets):
-            ranks[worst_first[first:last]] = np.arange(last - first, 0, -1)
+        ranks[worst_first] = np.repeat(topics.sizes, topics.sizes) - topics.places
         return self.by_document(queries, query_key, ranks)
 
     def by_document(

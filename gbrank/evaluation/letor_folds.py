@@ -62,29 +62,24 @@ def read_letor_folds(folder: StrPath, *, name: str | None = None) -> Dataset:
     [20, 20, 20]
     """
     path = Path(folder)
-    parts = sorted(path.glob("S[0-9].txt"))
-    if len(parts) >= 3:
-        X, y, qid, part = _read_all(parts)
-        folds = list(rotations(part))
-    else:
-        numbered = sorted(path.glob("Fold[0-9]*"), key=lambda fold: int(fold.name[4:]))
-        if not numbered:
+    folders: list[Path] = []
+    files = sorted(path.glob("S[0-9].txt"))
+    if len(files) < 3:
+        folders = sorted(path.glob("Fold[0-9]*"), key=lambda fold: int(fold.name[4:]))
+        if not folders:
             raise FileNotFoundError(
                 f"{path} must hold the parts S1.txt, S2.txt, S3.txt, ..., or the folders Fold1, "
                 "Fold2, ..."
             )
-        X, y, qid, part = _read_all([_part_of(fold, "test") for fold in numbered])
-        folds = [_official(fold, qid, part == number) for number, fold in enumerate(numbered)]
-    return Dataset(name or path.resolve().name, X, y, qid, folds)
-
-
-def _read_all(files: list[Path]) -> tuple[Any, Any, Any, Any]:
-    """Read files into one table, with the number of each row's file."""
-    features, labels, qid = zip(*map(read_letor, files), strict=True)
+        files = [_part_of(fold, "test") for fold in folders]
+    features, labels, ids = zip(*map(read_letor, files), strict=True)
     width = max(X.shape[1] for X in features)  # features without a value in a file are 0 there
     X = np.concatenate([np.pad(X, [(0, 0), (0, width - X.shape[1])]) for X in features])
-    part = np.repeat(np.arange(len(files)), [len(y) for y in labels])
-    return X, np.concatenate(labels), np.concatenate(qid), part
+    y = np.concatenate(labels)
+    qid = np.concatenate(ids)
+    part = np.repeat(np.arange(len(files)), [*map(len, labels)])
+    folds = [_official(fold, qid, part == number) for number, fold in enumerate(folders)]
+    return Dataset(name or path.resolve().name, X, y, qid, folds or rotations(part))
 
 
 def _part_of(fold: Path, part: str) -> Path:

@@ -24,9 +24,8 @@ from gbrank.common.checks import (
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import find_matches, key_of
 from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.records import is_in_memory
 from gbrank.data.text_files import STDIN, read_bytes
-from gbrank.data.trec import Run, is_path, parse_run, read_qrels
+from gbrank.data.trec import Run, is_in_memory, is_path, parse_run, read_qrels
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
