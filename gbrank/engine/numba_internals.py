@@ -41,9 +41,9 @@ looks some up: that was a third of what compiling took. The option `_nrt` of `nu
 functions that allocate nothing, leaves out the counting of references, which takes a fifth.
 
 What may change with a release of numba: that `types.BaseTuple.from_types` is the type of a named
-tuple; the fields of an array in memory (`data`, `shape`, `strides`, `itemsize`, `nitems`,
-`meminfo`, `parent`: numba/core/datamodel/models.py, `ArrayModel`); those of a function (`c_addr`,
-`py_addr`, `jit_addr`: numba/experimental/function_type.py); the interface of
+tuple; the fields of an array in memory (`data`, `shape`, `meminfo`, `parent`:
+numba/core/datamodel/models.py, `ArrayModel`), and `populate_array`, which fills them; those of a
+function (`c_addr`, `py_addr`, `jit_addr`: numba/experimental/function_type.py); the interface of
 `numba.extending.intrinsic`; that `InlineWorker.inline_ir` copies blocks by `copy.deepcopy`; that
 the hash of a `TargetConfig` depends on the names of its options alone; and the option `_nrt`.
 
@@ -55,6 +55,7 @@ their size.
 """
 
 import copy
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -68,8 +69,9 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.targetconfig import TargetConfig
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
-from gbrank.common.checks import Positions, Vector
+from gbrank.common.checks import Matrix, Positions
 
 T = TypeVar("T")
 
@@ -105,40 +107,33 @@ def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
     return types.Array(getattr(types, dtype.name), ndim, "C")
 
 
-def n_vectors(cls: Any) -> int:
-    """Return how many vectors a structure has, those of its structures included."""
-    return sum(n_vectors(kind) if _is_structure(kind) else 1 for kind in _kinds(cls).values())
-
-
-def carve(cls: type[T], length: int, rows: Mapping[str, int]) -> T:
-    """Return a structure whose arrays lie one after another in a new buffer.
+def n_rows(cls: Any, rows: Mapping[str, int]) -> int:
+    """Return how many rows of memory a structure takes: a vector takes one, a matrix its own.
 
     `rows` says which of its fields are matrices, and how many rows they have.
     """
-    buffer = np.empty(sum(_counts(cls, rows)) * length)
-    return cast(T, _carve(cls, rows, np.split(buffer, np.cumsum([*_counts(cls, rows)]) * length)))
+    return sum(
+        n_rows(kind, rows) if _is_structure(kind) else rows.get(name, 1)
+        for name, kind in _kinds(cls).items()
+    )
 
 
-def _counts(cls: Any, rows: Mapping[str, int]) -> Iterator[int]:
-    """Yield how many rows each array has."""
-    for name, kind in _kinds(cls).items():
-        if _is_structure(kind):
-            yield from _counts(kind, rows)
-        else:
-            yield rows.get(name, 1)
+def carve(cls: type[T], length: int, rows: Mapping[str, int]) -> T:
+    """Return a structure whose arrays lie one after another in a new buffer."""
+    return cast(T, _carve(cls, rows, np.empty((n_rows(cls, rows), length))))
 
 
-def _carve(cls: Any, rows: Mapping[str, int], pieces: list[Vector]) -> Any:
-    """Make a structure of the first of the pieces, and take these away."""
+def _carve(cls: Any, rows: Mapping[str, int], memory: Matrix) -> Any:
+    """Make a structure of the first rows of a matrix."""
     made = []
     for name, kind in _kinds(cls).items():
         if _is_structure(kind):
-            made.append(_carve(kind, rows, pieces))
+            made.append(_carve(kind, rows, memory))
+            memory = memory[n_rows(kind, rows) :]
             continue
-        piece: Any = pieces.pop(0)
-        if name in rows:
-            piece = piece.reshape(rows[name], -1)
-        made.append(piece.view(np.int64) if kind == Positions else piece)
+        array: Any = memory[: rows[name]] if name in rows else memory[0]
+        made.append(array.view(np.int64) if kind == Positions else array)
+        memory = memory[rows.get(name, 1) :]
     return cls(*made)
 
 
@@ -151,15 +146,11 @@ def _is_structure(kind: Any) -> bool:
     return isinstance(kind, type) and hasattr(kind, "_fields")
 
 
-def _fields_of(kind: Any) -> tuple[Any, ...]:
-    return tuple(kind.types)
-
-
 def _rebuilt(make: Callable[..., Any], context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Return a structure in which `make(kind, value)` stands for each array and number."""
     if not isinstance(kind, types.BaseTuple):
         return make(kind, value)
-    items = zip(_fields_of(kind), cgutils.unpack_tuple(builder, value), strict=True)
+    items = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
     made = [_rebuilt(make, context, builder, *item) for item in items]
     return context.make_tuple(builder, kind, made)
 
@@ -216,8 +207,7 @@ def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
         )
         start = context.make_helper(builder, array, arguments[0])
         pointer = builder.gep(start.data, [first])
-        vector = _vector_in(start, context, builder, array, pointer, builder.sub(last, first))
-        return impl_ret_borrowed(context, builder, array, vector)
+        return _vector_in(start, context, builder, array, pointer, builder.sub(last, first))
 
     return array(array, begin, end), generate
 
@@ -228,22 +218,19 @@ def stack_matrix(typing: Any, rows: Any, columns: Any) -> Any:
     shape = (rows.literal_value, columns.literal_value)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        size = shape[0] * shape[1]
-        item = context.get_abi_sizeof(context.get_data_type(REAL))
-        data = cgutils.alloca_once(builder, context.get_data_type(REAL), size)
+        real = context.get_data_type(REAL)
+        item = context.get_abi_sizeof(real)
+        data = cgutils.alloca_once(builder, real, shape[0] * shape[1])
         data.align = CACHE_LINE
         matrix = context.make_array(MATRIX)(context, builder)
-        matrix.data = data
-        for name, values in {"shape": shape, "strides": (shape[1] * item, item)}.items():
-            setattr(
-                matrix,
-                name,
-                cgutils.pack_array(builder, [cgutils.intp_t(value) for value in values]),
-            )
-        matrix.itemsize = cgutils.intp_t(item)
-        matrix.nitems = cgutils.intp_t(size)
-        matrix.meminfo = matrix.meminfo.type(None)
-        matrix.parent = matrix.parent.type(None)
+        populate_array(
+            matrix,
+            data=data,
+            shape=[*map(cgutils.intp_t, shape)],
+            strides=[*map(cgutils.intp_t, (shape[1] * item, item))],
+            itemsize=item,
+            meminfo=None,
+        )
         return matrix._getvalue()
 
     return MATRIX(rows, columns), generate
@@ -257,8 +244,7 @@ def bits_of(typing: Any, vector: Any, dtype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start = context.make_helper(builder, vector, arguments[0])
         (size,) = cgutils.unpack_tuple(builder, start.shape)
-        bits = _vector_in(start, context, builder, kind, start.data, size)
-        return impl_ret_borrowed(context, builder, kind, bits)
+        return _vector_in(start, context, builder, kind, start.data, size)
 
     return kind(vector, dtype), generate
 
@@ -280,14 +266,13 @@ def head_of(typing: Any, structure: Any, n: Any) -> Any:
             start = context.make_helper(builder, kind, value)
             return _vector_in(start, context, builder, kind, start.data, size)
 
-        heads = _rebuilt(cut, context, builder, structure, arguments[0])
-        return impl_ret_borrowed(context, builder, structure, heads)
+        return _rebuilt(cut, context, builder, structure, arguments[0])
 
     return structure(structure, n), generate
 
 
 def _unpacked(memory: Any, cls: Any) -> Any:
-    return _carve(cls, {}, list(memory)) if memory.ndim == 2 else cls(*memory[: n_vectors(cls)])
+    return _carve(cls, {}, memory) if memory.ndim == 2 else cls(*memory[: n_rows(cls, {})])
 
 
 @machine_code(plain=_unpacked)
@@ -315,35 +300,37 @@ def unpack(typing: Any, memory: Any, cls: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start = context.make_helper(builder, memory, arguments[0])
         size = cgutils.unpack_tuple(builder, start.shape)[-1]
-        count = iter(range(n_vectors(declared)))
+        count = itertools.count()
 
         def build(kind: Any) -> Any:
             if isinstance(kind, types.BaseTuple):
-                return context.make_tuple(builder, kind, [build(item) for item in _fields_of(kind)])
+                return context.make_tuple(builder, kind, [build(item) for item in kind.types])
             number = cgutils.intp_t(next(count))
             if not isinstance(kind, types.Array):
                 return builder.load(builder.gep(start.data, [number]))
             pointer = builder.gep(start.data, [builder.mul(number, size)])
             return _vector_in(start, context, builder, kind, pointer, size)
 
-        return impl_ret_borrowed(context, builder, structure, build(structure))
+        return build(structure)
 
     return structure(memory, cls), generate
 
 
 def _vector_in(start: Any, context: Any, builder: Any, kind: Any, pointer: Any, size: Any) -> Any:
     """Return a vector in the memory of an array."""
-    vector = context.make_array(kind)(context, builder)
     item_type = context.get_data_type(kind.dtype)
-    item = context.get_constant(types.intp, context.get_abi_sizeof(item_type))
-    vector.data = builder.bitcast(pointer, item_type.as_pointer())
-    vector.shape = cgutils.pack_array(builder, [size])
-    vector.strides = cgutils.pack_array(builder, [item])
-    vector.itemsize = item
-    vector.nitems = size
-    vector.meminfo = start.meminfo
-    vector.parent = start.parent
-    return vector._getvalue()
+    item = context.get_abi_sizeof(item_type)
+    vector = context.make_array(kind)(context, builder)
+    populate_array(
+        vector,
+        data=builder.bitcast(pointer, item_type.as_pointer()),
+        shape=[size],
+        strides=[cgutils.intp_t(item)],
+        itemsize=item,
+        meminfo=start.meminfo,
+        parent=start.parent,
+    )
+    return impl_ret_borrowed(context, builder, kind, vector._getvalue())
 
 
 def caller_of(signatures: Any) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ from numpy.polynomial import Polynomial
 from gbrank.common.checks import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.numba_internals import bits_of, n_vectors, slice_of, stack_matrix, unpack
+from gbrank.engine.numba_internals import bits_of, n_rows, slice_of, stack_matrix, unpack
 
 from .division import DEEPEST, middle_split, order_by, partition
 from .logistic import logistic_pairs, scale_of_row
@@ -209,7 +209,7 @@ class SmallPart(NamedTuple):
     curvature: Vector
 
 
-SMALL_ROWS = n_vectors(SmallPart)
+SMALL_ROWS = n_rows(SmallPart, {})
 
 
 @inline
