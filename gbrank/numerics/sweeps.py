@@ -7,7 +7,9 @@ the sum of every document follows. Factors are relative to an anchor that moves 
 nothing overflows; sums of what is far behind fade away.
 
 Where the sign or the size of a pair's weight depends on which document has the larger x, the list
-is divided by x.
+is divided by x, again and again until all x of a part are equal. The documents of a pair of
+different x are in different halves of exactly one part, so that a sweep over each part adds the
+pairs between its halves: at most log2(m) levels of m documents each, fewer if x takes few values.
 """
 
 from collections.abc import Callable
@@ -19,9 +21,9 @@ from numpy.polynomial import Polynomial
 from gbrank.common.checks import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.numba_internals import bits_of, n_rows, slice_of, stack_matrix, unpack
+from gbrank.engine.numba_internals import bits_of, head_of, n_rows, slice_of, stack_matrix, unpack
+from gbrank.engine.sorting import rank
 
-from .division import DEEPEST, middle_split, order_by, partition
 from .logistic import logistic_pairs, scale_of_row
 
 TERMS = 16
@@ -29,6 +31,8 @@ TERMS = 16
 FARTHEST = 1.0
 # Parts of a list with fewer documents are summed pair by pair.
 SMALL = 256
+# More parts never contain one another: a first half's first half has at most half of the documents.
+DEEPEST = 128
 # How many sums over each half of a part there may be, the worse half's first.
 STREAMS = 4
 SUMS = 2 * STREAMS
@@ -109,83 +113,111 @@ def add_sums(
             head = end
 
 
-class PairWeights(NamedTuple):
-    """Weights of pairs in a sweep: 1 or |x_i − x_j|, times the rest of their delta if `separable`.
-
-    In a tuple, since numba would compile the sweep anew for each constant flag.
-    """
-
-    unit: bool
-    separable: bool
-
-
 class SweepWork(NamedTuple):
-    """The work arrays of `sweep_pairs`: the lists of `division`, and each document's factor."""
+    """The work arrays of `sweep_pairs`. Parts of the list are ranges of `members` and `ordered`."""
 
-    members: Positions
+    members: Positions  # of each part, best score first
     spare: Positions
-    ordered: Vector
+    ordered: Vector  # all x, ascending
     anchors: Vector
     factors: Vector
 
 
 class Pairs(NamedTuple):
-    """The pairs that a sweep adds up: what is known of documents, and what is added where."""
+    """The pairs that a sweep adds up: what is known of documents, and what is added where.
+
+    A pair weighs 1 if `unit`, else |x_i − x_j|, times the rest of its delta if `separable`.
+    Gradient and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in the right
+    order (0 and 2) and in the wrong order (1 and 3).
+    """
 
     s: Vector
     sigma: float
     first: Positions
     x: Vector
-    weights: PairWeights
+    unit: bool
+    separable: bool
     delta: SeparableDelta
     terms: Matrix
     out: Derivatives
 
 
 @standalone
-def sweep_pairs(
-    s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
-    delta: SeparableDelta, terms: Matrix, work: SweepWork, out: Derivatives,
-) -> None:  # fmt: skip
+def sweep_pairs(pairs: Pairs, work: SweepWork) -> None:
     """Add the gradients and curvatures of all pairs of different x, in units of σ.
 
     A pair adds to the gradient of its document of smaller x, and takes as much from that of the
-    other one. Gradient and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs
-    in the right order (0 and 2) and in the wrong order (1 and 3).
+    other one.
     """
+    s = pairs.s
     m = s.size
-    pairs = Pairs(s, sigma, first, x, weights, delta, terms, out)
-    members = slice_of(work.members, 0, m)
-    spare = slice_of(work.spare, 0, m)
-    ordered = slice_of(work.ordered, 0, m)
-    factors = slice_of(work.factors, 0, m)
-    order_by(slice_of(x, 0, m), ordered, members, factors, spare)
+    work = head_of(work, m)
+    ordered = work.ordered
     for p in range(m):
+        ordered[p] = -pairs.x[p]
+    rank(ordered, work.members, work.factors, work.spare)
+    for p in range(m):
+        ordered[p] = -ordered[p]
+        work.members[p] = p
         anchor = work.anchors[p - 1] if p > 0 else s[0]
-        work.anchors[p] = s[p] if (anchor - s[p]) / sigma > FARTHEST else anchor
-        factors[p] = np.exp((s[p] - work.anchors[p]) / sigma)
+        work.anchors[p] = s[p] if (anchor - s[p]) / pairs.sigma > FARTHEST else anchor
+        work.factors[p] = np.exp((s[p] - work.anchors[p]) / pairs.sigma)
     begin = 0
     ends = bits_of(stack_matrix(1, DEEPEST)[0], np.int64)  # of the part at `begin`, the last one
     ends[0] = m
     depth = 0
     while depth >= 0:
         end = ends[depth]
-        documents = slice_of(members, begin, end)
+        members = slice_of(work.members, begin, end)
         alike = ordered[begin] == ordered[end - 1]
         if alike or end - begin <= SMALL:
             if not alike:
-                _add_small(documents, pairs)
+                _add_small(members, pairs)
             begin = end
             depth -= 1
             continue
-        middle = begin + middle_split(slice_of(ordered, begin, end))
+        middle = begin + _middle_split(slice_of(ordered, begin, end))
         cut = ordered[middle]
         centre = 0.5 * ordered[middle - 1] + 0.5 * cut
         for above in range(2):
-            _sweep(Side(above > 0, cut, centre), documents, pairs, work)
-        partition(documents, x, cut, spare)
+            for t in range(members.size // 2):  # from the worst up, then from the best down
+                opposite = members.size - 1 - t
+                members[t], members[opposite] = members[opposite], members[t]
+            _sweep(Side(above > 0, cut, centre), members, pairs, work)
+        _partition(members, pairs.x, cut, work.spare)
         depth += 1
         ends[depth] = middle
+
+
+@inline
+def _middle_split(ordered: Vector) -> int:
+    """Return where a new value begins, as near to the middle as possible."""
+    half = ordered.size // 2
+    before = half
+    while before > 0 and ordered[before - 1] == ordered[half]:
+        before -= 1
+    after = half + 1
+    while after < ordered.size and ordered[after] == ordered[half]:
+        after += 1
+    nearer = half - before <= after - half or after == ordered.size
+    return before if nearer and before > 0 else after
+
+
+@inline
+def _partition(members: Positions, x: Vector, cut: float, spare: Positions) -> None:
+    """Move documents of x ≥ cut behind the others, in stable order."""
+    kept = 0
+    moved = 0
+    for t in range(members.size):
+        p = members[t]
+        spare[moved] = p
+        members[kept] = p
+        if x[p] >= cut:
+            moved += 1
+        else:
+            kept += 1
+    for t in range(moved):
+        members[kept + t] = spare[t]
 
 
 class SmallPart(NamedTuple):
@@ -222,25 +254,25 @@ def _add_small(members: Positions, pairs: Pairs) -> None:
         small.scores[t] = pairs.s[p]
         small.values[t] = pairs.x[p]
         small.heads[t] = pairs.first[p]
-        small.lower[t] = pairs.delta.lower[p] if pairs.weights.separable else 0.0
+        small.lower[t] = pairs.delta.lower[p] if pairs.separable else 0.0
         small.gradients[t] = 0.0
         small.curvatures[t] = 0.0
     scores = slice_of(small.scores, 0, size)
     shared = logistic_pairs(scores, pairs.sigma, small.up, small.down)
     for i in range(size - 1):
         scale = scale_of_row(i, i + 1, size, shared)
-        _weigh_row(i, members[i], size, scale, pairs, small)
-        _add_row_gradients(i, size, small)
+        _add_small_row(i, members[i], size, scale, pairs, small)
     for t in range(size):
         pairs.out.gradient[members[t]] += small.gradients[t]
         pairs.out.curvature[members[t]] += small.curvatures[t]
 
 
 @inline
-def _weigh_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: SmallPart) -> None:
-    """Write weight, gradient and curvature of the pairs of a document with those below it."""
+def _add_small_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: SmallPart) -> None:
+    """Add the pairs of a document with those below it."""
     terms = pairs.terms
-    (unit, separable) = pairs.weights
+    unit = pairs.unit
+    separable = pairs.separable
     value = small.values[i]
     head = small.heads[i]
     upper = pairs.delta.upper[p] if separable else 1.0
@@ -263,11 +295,6 @@ def _weigh_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: Sma
         right = _at(terms, 2, u)
         wrong = _at(terms, 3, u)
         small.curvature[j] = right if in_order else wrong
-
-
-@inline
-def _add_row_gradients(i: int, size: int, small: SmallPart) -> None:
-    """Add the pairs of a document with those below it."""
     gradient = 0.0
     curvature = 0.0
     for j in range(np.uintp(i + 1), np.uintp(size)):
@@ -319,9 +346,11 @@ class Passed(NamedTuple):
 
 @inline
 def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> None:
-    """Add to each document its pairs on one side; those in a tied block are with those below."""
+    """Add to each document its pairs on one side; those in a tied block are with those below it.
+
+    `members` are in the order of the sweep: from the best down, or from the worst up.
+    """
     size = members.size
-    above = side.above
     first = pairs.first
     sums = stack_matrix(SUMS, TERMS)
     for row in range(SUMS):
@@ -329,50 +358,35 @@ def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> Non
             sums[row, n] = 0.0
     rows = stack_matrix(3, TERMS)
     passed = Passed(sums, rows[0], rows[1], rows[2])
-    anchor = work.anchors[_member(0, above, members)]
+    anchor = work.anchors[members[0]]
     start = 0
     while start < size:
-        head = _member(start, above, members)
+        head = members[start]
         if work.anchors[head] != anchor:
             gap = abs(anchor - work.anchors[head]) / pairs.sigma
             _fade(np.exp(-gap), passed.sums, passed.powers)  # all relative to the next anchor
             anchor = work.anchors[head]
         end = start + 1
-        while end < size and first[_member(end, above, members)] == first[head]:
+        while end < size and first[members[end]] == first[head]:
             end += 1
-        tied = end - start > 1 and not above
+        tied = end - start > 1 and not side.above
         if tied:
-            _count_tied(start, end, side, members, pairs, passed)
+            for half in range(2):
+                passed.tied_count[half] = 0.0
+                passed.tied_reach[half] = 0.0
+            for t in range(start, end):
+                half = _half(members[t], side, pairs)
+                passed.tied_count[half] += 1.0
+                passed.tied_reach[half] += _distance(members[t], side, pairs)
         factor = work.factors[head]
         inverse = 1.0 / factor
-        fill_powers(factor if above else inverse, passed.powers)
+        fill_powers(factor if side.above else inverse, passed.powers)
         for t in range(start, end):
-            _add_gradients(_member(t, above, members), tied, side, pairs, passed)
-        fill_powers(inverse if above else factor, passed.powers)
+            _add_gradients(members[t], tied, side, pairs, passed)
+        fill_powers(inverse if side.above else factor, passed.powers)
         for t in range(start, end):
-            _pass(_member(t, above, members), side, pairs, passed)
+            _pass(members[t], side, pairs, passed)
         start = end
-
-
-@inline
-def _member(t: int, above: bool, members: Positions) -> int:
-    """Return the t-th document of a sweep: from the best down, or from the worst up."""
-    return members[t if above else members.size - 1 - t]
-
-
-@inline
-def _count_tied(
-    start: int, end: int, side: Side, members: Positions, pairs: Pairs, passed: Passed
-) -> None:
-    """Count the documents of a tied block, and sum their d, by halves."""
-    for half in range(2):
-        passed.tied_count[half] = 0.0
-        passed.tied_reach[half] = 0.0
-    for t in range(start, end):
-        p = _member(t, side.above, members)
-        half = _half(p, side, pairs)
-        passed.tied_count[half] += 1.0
-        passed.tied_reach[half] += _distance(p, side, pairs)
 
 
 @inline
@@ -384,46 +398,28 @@ def _half(p: int, side: Side, pairs: Pairs) -> np.uintp:
 @inline
 def _distance(p: int, side: Side, pairs: Pairs) -> float:
     """Return d, with which a pair of both halves weighs d_i + d_j."""
-    return 0.5 if pairs.weights.unit else abs(pairs.x[p] - side.centre)
+    return 0.5 if pairs.unit else abs(pairs.x[p] - side.centre)
 
 
 @inline
 def _add_gradients(p: int, tied: bool, side: Side, pairs: Pairs, passed: Passed) -> None:
-    """Add to a document's derivatives its pairs with those passed, and with those tied to it."""
+    """Add to a document's derivatives its pairs with those passed, and with those tied to it.
+
+    These are pairs with documents of the other half.
+    """
     half = _half(p, side, pairs)
     other_half = np.uintp(1) - half
-    gradient, curvature = _sums_of_passed(p, other_half, side, pairs, passed)
-    if tied:
-        weight = _weight_of_tied(p, other_half, side, pairs, passed)
-        gradient += weight * _at_one(pairs.terms, 0)
-        curvature += weight * _at_one(pairs.terms, 2)
-    pairs.out.gradient[p] += -gradient if half else gradient
-    pairs.out.curvature[p] += curvature
-
-
-@inline
-def _weight_of_tied(p: int, half: np.uintp, side: Side, pairs: Pairs, passed: Passed) -> float:
-    """Return the weight of all pairs of a document with a half of its tied block."""
-    weight = _distance(p, side, pairs) * passed.tied_count[half] + passed.tied_reach[half]
-    return weight * pairs.delta.inside[p] if pairs.weights.separable else weight
-
-
-@inline
-def _sums_of_passed(
-    p: int, half: np.uintp, side: Side, pairs: Pairs, passed: Passed
-) -> tuple[float, float]:
-    """Return gradient and curvature of a document's pairs with those passed of the other half."""
-    wrong = np.uintp(1) - half if side.above else half  # the better document is the lower one
+    wrong = half if side.above else other_half  # the better document is the lower one
     d = _distance(p, side, pairs)
     of_gradient = pairs.terms[wrong]
     of_curvature = pairs.terms[np.uintp(2) + wrong]
-    row = np.uintp(STREAMS) * half
+    row = np.uintp(STREAMS) * other_half
     counts = passed.sums[row]
     reaches = passed.sums[row + np.uintp(1)]
     powers = passed.powers
     gradient = 0.0
     curvature = 0.0
-    if pairs.weights.separable:
+    if pairs.separable:
         a, b = _factors(p, not side.above, pairs)
         other_counts = passed.sums[row + np.uintp(2)]
         other_reaches = passed.sums[row + np.uintp(3)]
@@ -437,14 +433,21 @@ def _sums_of_passed(
             term = powers[n] * (d * counts[n] + reaches[n])
             gradient += of_gradient[n] * term
             curvature += of_curvature[n] * term
-    return gradient, curvature
+    if tied:
+        weight = d * passed.tied_count[other_half] + passed.tied_reach[other_half]
+        if pairs.separable:
+            weight *= pairs.delta.inside[p]
+        gradient += weight * _at_one(pairs.terms, 0)
+        curvature += weight * _at_one(pairs.terms, 2)
+    pairs.out.gradient[p] += -gradient if half else gradient
+    pairs.out.curvature[p] += curvature
 
 
 @inline
 def _factors(p: int, as_upper: bool, pairs: Pairs) -> tuple[float, float]:
     """Return a document's two factors in its pairs, of which it is the upper or the lower one."""
     delta = pairs.delta
-    if not pairs.weights.separable:
+    if not pairs.separable:
         return 1.0, 1.0
     return (delta.upper[p], delta.share[p]) if as_upper else (1.0, delta.lower[p])
 
@@ -456,7 +459,7 @@ def _pass(p: int, side: Side, pairs: Pairs, passed: Passed) -> None:
     a, b = _factors(p, side.above, pairs)
     first_row = np.uintp(STREAMS) * _half(p, side, pairs)
     powers = passed.powers
-    for c in range(0, STREAMS if pairs.weights.separable else 2, 2):
+    for c in range(0, STREAMS if pairs.separable else 2, 2):
         factor = a if c == 0 else b
         row = first_row + np.uintp(c)
         counts = passed.sums[row]

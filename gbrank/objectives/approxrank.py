@@ -24,14 +24,7 @@ from gbrank.numerics.logistic import (
     no_scale,
     scale_of_row,
 )
-from gbrank.numerics.sweeps import (
-    LOGISTIC,
-    RANK_GRADIENTS,
-    PairWeights,
-    SweepWork,
-    add_sums,
-    sweep_pairs,
-)
+from gbrank.numerics.sweeps import LOGISTIC, RANK_GRADIENTS, Pairs, SweepWork, add_sums, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
 
 from .objective import ANNEALED, Facts, KernelObjective, MeasureObjective
@@ -137,10 +130,18 @@ def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
     if out.gradient.size > 0:
         for i in range(s.size):
             slopes[i] = -slopes[i]
-        sweep_pairs(
-            s, sigma, first, slopes, PairWeights(unit=False, separable=False), work.delta,
-            RANK_GRADIENTS, work.sweep, out,
-        )  # fmt: skip
+        pairs = Pairs(
+            s=s,
+            sigma=sigma,
+            first=first,
+            x=slopes,
+            unit=False,
+            separable=False,
+            delta=work.delta,
+            terms=RANK_GRADIENTS,
+            out=out,
+        )
+        sweep_pairs(pairs, work.sweep)
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
     return loss

@@ -29,7 +29,7 @@ from gbrank.engine.contract import (
 )
 from gbrank.measures.measure import Measure
 from gbrank.numerics.logistic import add_row, logistic_pairs
-from gbrank.numerics.sweeps import PAIR_GRADIENTS, PairWeights, SweepWork, sweep_pairs
+from gbrank.numerics.sweeps import PAIR_GRADIENTS, Pairs, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
 
 from .objective import Facts, KernelObjective, MeasureObjective
@@ -184,11 +184,18 @@ def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
             delta.lower[p] -= tail
             if parameters.by_row:
                 delta.inside[p] = 0.0
-    sweep_pairs(
-        query.scores, query.sigma, query.ranking.first, query.ranking.gains,
-        PairWeights(unit=not parameters.separable, separable=parameters.separable), delta,
-        PAIR_GRADIENTS, work.sweep, out,
-    )  # fmt: skip
+    pairs = Pairs(
+        s=query.scores,
+        sigma=query.sigma,
+        first=query.ranking.first,
+        x=query.ranking.gains,
+        unit=not parameters.separable,
+        separable=parameters.separable,
+        delta=delta,
+        terms=PAIR_GRADIENTS,
+        out=out,
+    )
+    sweep_pairs(pairs, work.sweep)
     if parameters.by_row:
         measure.prepare(query.ranking, top)
         _add_blocks(query, measure, top, work.weights, out)
