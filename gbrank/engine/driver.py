@@ -102,9 +102,27 @@ class Runner:
         self._order = queries.order  # the rows, query by query, in the order for equal scores
         if program.order != "input":
             key = program.key if program.order == "ascending" else -program.key
-            numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
-            self._order = queries.order[np.lexsort((key[queries.order], numbers))]
-        self._documents = _documents(program.key, terms, queries, self._order, program.tied)
+            self._order = np.lexsort((key, queries.index)).astype(queries.order.dtype)
+        columns = [program.key] if terms.gains is program.key else [program.key, terms.gains]
+        constants = np.empty((queries.n_queries, len(terms.constants)))
+        for column, values in enumerate(terms.constants):
+            constants[:, column] = values
+        scale = np.ones(queries.n_queries) if terms.scale is None else terms.scale
+        nothing = np.empty(0)
+        self._documents = AllQueries(  # what a round brings is empty
+            queries.offsets,
+            self._order,
+            nothing,
+            *_in_least_memory(np.stack([column[self._order] for column in columns])),
+            np.ascontiguousarray(scale),
+            float(terms.cut),
+            constants,
+            _of_longest(terms.discounts, queries),
+            1.0,
+            np.empty(0, np.uint64),
+            nothing,
+            program.tied,
+        )
         # Arrays in input order are not needed again.
         self.program = replace(program, key=np.empty(0), terms=None)
         self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
@@ -211,31 +229,6 @@ class Runner:
         """Return how messages describe a query."""
         name = self.queries.id_list[query]
         return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
-
-
-def _documents(
-    key: Vector, terms: Terms, queries: Queries, order: NDArray[Any], tied: bool
-) -> AllQueries:
-    """Return all that is known of documents and queries; what a round brings is empty."""
-    columns = [key] if terms.gains is key else [key, terms.gains]
-    nothing = np.empty(0)
-    constants = np.empty((queries.n_queries, len(terms.constants)))
-    for column, values in enumerate(terms.constants):
-        constants[:, column] = values
-    return AllQueries(
-        queries.offsets,
-        order,
-        nothing,
-        *_in_least_memory(np.stack([column[order] for column in columns])),
-        np.ones(queries.n_queries) if terms.scale is None else np.ascontiguousarray(terms.scale),
-        float(terms.cut),
-        constants,
-        _of_longest(terms.discounts, queries),
-        1.0,
-        np.empty(0, np.uint64),
-        nothing,
-        tied,
-    )
 
 
 def _work_arrays(program: Program, length: int) -> Work:

@@ -150,7 +150,8 @@ def _rebuilt(make: Callable[..., Any], context: Any, builder: Any, kind: Any, va
     """Return a structure in which `make(kind, value)` stands for each array and number."""
     if not isinstance(kind, types.BaseTuple):
         return make(kind, value)
-    items = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
+    kinds = kind.types  # type: ignore[attr-defined]
+    items = zip(kinds, cgutils.unpack_tuple(builder, value), strict=True)
     made = [_rebuilt(make, context, builder, *item) for item in items]
     return context.make_tuple(builder, kind, made)
 
@@ -304,7 +305,8 @@ def unpack(typing: Any, memory: Any, cls: Any) -> Any:
 
         def build(kind: Any) -> Any:
             if isinstance(kind, types.BaseTuple):
-                return context.make_tuple(builder, kind, [build(item) for item in kind.types])
+                kinds = kind.types  # type: ignore[attr-defined]
+                return context.make_tuple(builder, kind, [*map(build, kinds)])
             number = cgutils.intp_t(next(count))
             if not isinstance(kind, types.Array):
                 return builder.load(builder.gep(start.data, [number]))

@@ -85,12 +85,6 @@ class CustomObjective(UserObjective):
 
     def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Runner:
         """Make a driver that calls the function for each query."""
-        program = Program(kernel=self._kernel, key=documents.y, seed=self.seed)
-        return PythonRunner(program, documents.queries)
-
-    @property
-    def _kernel(self) -> Callable[..., Any]:
-        """The function of scores, labels, sigma and the seed of its generator."""
         function = self.function
         labels_first = takes_labels_first(function)
         random = _takes_rng(function)
@@ -101,7 +95,7 @@ class CustomObjective(UserObjective):
             return function(*pair, sigma, **generator)
 
         kernel.__name__ = getattr(function, "__name__", "a custom objective")
-        return kernel
+        return PythonRunner(Program(kernel, documents.y, seed=self.seed), documents.queries)
 
 
 def _takes_rng(function: Callable[..., Any]) -> bool:
