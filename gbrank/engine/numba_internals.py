@@ -202,15 +202,12 @@ def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        first, last = (
-            context.cast(builder, value, kind, types.intp)
-            for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
-        )
-        start = context.make_helper(builder, array, arguments[0])
+        vector, first, last = arguments
+        start = context.make_helper(builder, array, vector)
         pointer = builder.gep(start.data, [first])
         return _vector_in(start, context, builder, array, pointer, builder.sub(last, first))
 
-    return array(array, begin, end), generate
+    return array(array, types.intp, types.intp), generate
 
 
 @machine_code(plain=lambda rows, columns: np.empty((rows, columns)), prefer_literal=True)
@@ -261,15 +258,15 @@ def head_of(typing: Any, structure: Any, n: Any) -> Any:
     """Return a structure with the first n entries of each of its vectors, unchecked."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        size = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        value, size = arguments
 
         def cut(kind: Any, value: Any) -> Any:
             start = context.make_helper(builder, kind, value)
             return _vector_in(start, context, builder, kind, start.data, size)
 
-        return _rebuilt(cut, context, builder, structure, arguments[0])
+        return _rebuilt(cut, context, builder, structure, value)
 
-    return structure(structure, n), generate
+    return structure(structure, types.intp), generate
 
 
 def _unpacked(memory: Any, cls: Any) -> Any:

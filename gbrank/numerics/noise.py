@@ -21,6 +21,7 @@ from gbrank.engine.sorting import LONG, rank, rank_by_counting
 # Of the bits of a double: those of its fraction, and those of the number 1.
 FRACTION = np.int64((1 << 52) - 1)
 ONE = np.int64(1023 << 52)
+NO_SHIFT = np.uint64(0)
 HALF = np.uint64((1 << 63) - 1)
 LOG_2 = float(np.log(2.0))
 
@@ -28,13 +29,7 @@ split_mix = inline(sampling.split_mix)
 
 
 @inline
-def uniform(noise: int, i: int) -> float:
-    """Return the i-th uniform number in ]0, 1[."""
-    return shifted(noise, i, np.uint64(0))
-
-
-@inline
-def shifted(noise: int, i: int, shift: np.uint64) -> float:
+def uniform(noise: int, i: int, shift: np.uint64 = NO_SHIFT) -> float:
     """Return the i-th uniform number in ]0, 1[ plus a shift, modulo 1; HALF shifts it by 1/2."""
     bits = split_mix(noise, i) + shift
     return (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52
@@ -77,7 +72,7 @@ def draw_ranking(query: Query, draw: int, wide: bool, down: Vector, work: Draw) 
     shift = HALF * np.uint64(draw % 2)
     keys = slice_of(work.keys, 0, m)
     for i in range(m):
-        keys[i] = shifted(query.noise, first + i, shift)
+        keys[i] = uniform(query.noise, first + i, shift)
     take_logarithms(keys)  # now the negatives of exponential numbers
     for i in range(m):
         if wide:

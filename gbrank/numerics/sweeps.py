@@ -183,7 +183,7 @@ def sweep_pairs(pairs: Pairs, work: SweepWork) -> None:
             for t in range(members.size // 2):  # from the worst up, then from the best down
                 opposite = members.size - 1 - t
                 members[t], members[opposite] = members[opposite], members[t]
-            _sweep(Side(above > 0, cut, centre), members, pairs, work)
+            _sweep(above > 0, cut, centre, members, pairs, work)
         _partition(members, pairs.x, cut, work.spare)
         depth += 1
         ends[depth] = middle
@@ -319,25 +319,20 @@ def _at(terms: Matrix, row: int, u: float) -> float:
     return plain[0] + plain[1] * wrong + plain[2] * slope + plain[3] * slope * wrong
 
 
-class Side(NamedTuple):
-    """Which pairs a sweep adds to each document: with those above it, or below, in the other half.
+class Sweep(NamedTuple):
+    """A sweep over a part of a list, which adds to each document pairs with the other half of it.
 
-    Documents of x ≥ `cut` are one half; `centre` is between the halves.
+    These are pairs with documents above it, or below. Documents of x ≥ `cut` are one half; `centre`
+    is between the halves. Sums over the documents passed have a row for each half and stream. With
+    d = |x − centre| a weight |x_i − x_j| is d_i + d_j, so that each half has a row for the
+    factors of documents and one for factors times d; if pairs are separable, two of both, as
+    documents have two factors. The last two count the documents of a tied block, by halves.
     """
 
     above: bool
     cut: float
     centre: float
-
-
-class Passed(NamedTuple):
-    """Sums over the documents that a sweep has passed, a row for each half and stream.
-
-    With d = |x − centre| a weight |x_i − x_j| is d_i + d_j, so that each half has a row for the
-    factors of documents and one for factors times d; if pairs are separable, two of both, as
-    documents have two factors. The last two count the documents of a tied block, by halves.
-    """
-
+    pairs: Pairs
     sums: Matrix
     powers: Vector
     tied_count: Vector
@@ -345,84 +340,83 @@ class Passed(NamedTuple):
 
 
 @inline
-def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> None:
+def _sweep(
+    above: bool, cut: float, centre: float, members: Positions, pairs: Pairs, work: SweepWork
+) -> None:
     """Add to each document its pairs on one side; those in a tied block are with those below it.
 
     `members` are in the order of the sweep: from the best down, or from the worst up.
     """
-    size = members.size
     first = pairs.first
     sums = stack_matrix(SUMS, TERMS)
     for row in range(SUMS):
         for n in range(TERMS):
             sums[row, n] = 0.0
     rows = stack_matrix(3, TERMS)
-    passed = Passed(sums, rows[0], rows[1], rows[2])
+    sweep = Sweep(above, cut, centre, pairs, sums, rows[0], rows[1], rows[2])
     anchor = work.anchors[members[0]]
     start = 0
-    while start < size:
+    while start < members.size:
         head = members[start]
         if work.anchors[head] != anchor:
             gap = abs(anchor - work.anchors[head]) / pairs.sigma
-            _fade(np.exp(-gap), passed.sums, passed.powers)  # all relative to the next anchor
+            _fade(np.exp(-gap), sums, sweep.powers)  # all relative to the next anchor
             anchor = work.anchors[head]
         end = start + 1
-        while end < size and first[members[end]] == first[head]:
+        while end < members.size and first[members[end]] == first[head]:
             end += 1
-        tied = end - start > 1 and not side.above
+        tied = end - start > 1 and not above
         if tied:
             for half in range(2):
-                passed.tied_count[half] = 0.0
-                passed.tied_reach[half] = 0.0
+                sweep.tied_count[half] = 0.0
+                sweep.tied_reach[half] = 0.0
             for t in range(start, end):
-                half = _half(members[t], side, pairs)
-                passed.tied_count[half] += 1.0
-                passed.tied_reach[half] += _distance(members[t], side, pairs)
+                half = _half(members[t], sweep)
+                sweep.tied_count[half] += 1.0
+                sweep.tied_reach[half] += _distance(members[t], sweep)
         factor = work.factors[head]
         inverse = 1.0 / factor
-        fill_powers(factor if side.above else inverse, passed.powers)
+        fill_powers(factor if above else inverse, sweep.powers)
         for t in range(start, end):
-            _add_gradients(members[t], tied, side, pairs, passed)
-        fill_powers(inverse if side.above else factor, passed.powers)
+            _add_gradients(members[t], tied, sweep)
+        fill_powers(inverse if above else factor, sweep.powers)
         for t in range(start, end):
-            _pass(members[t], side, pairs, passed)
+            _pass(members[t], sweep)
         start = end
 
 
 @inline
-def _half(p: int, side: Side, pairs: Pairs) -> np.uintp:
+def _half(p: int, sweep: Sweep) -> np.uintp:
     """Return 1 for a document of the half of larger x, else 0."""
-    return np.uintp(pairs.x[p] >= side.cut)
+    return np.uintp(sweep.pairs.x[p] >= sweep.cut)
 
 
 @inline
-def _distance(p: int, side: Side, pairs: Pairs) -> float:
+def _distance(p: int, sweep: Sweep) -> float:
     """Return d, with which a pair of both halves weighs d_i + d_j."""
-    return 0.5 if pairs.unit else abs(pairs.x[p] - side.centre)
+    return 0.5 if sweep.pairs.unit else abs(sweep.pairs.x[p] - sweep.centre)
 
 
 @inline
-def _add_gradients(p: int, tied: bool, side: Side, pairs: Pairs, passed: Passed) -> None:
-    """Add to a document's derivatives its pairs with those passed, and with those tied to it.
-
-    These are pairs with documents of the other half.
-    """
-    half = _half(p, side, pairs)
+def _add_gradients(p: int, tied: bool, sweep: Sweep) -> None:
+    """Add to a document's derivatives its pairs with those passed, and with those tied to it."""
+    pairs = sweep.pairs
+    powers = sweep.powers
+    half = _half(p, sweep)
     other_half = np.uintp(1) - half
-    wrong = half if side.above else other_half  # the better document is the lower one
-    d = _distance(p, side, pairs)
+    wrong = half if sweep.above else other_half  # the better document is the lower one
+    d = _distance(p, sweep)
     of_gradient = pairs.terms[wrong]
     of_curvature = pairs.terms[np.uintp(2) + wrong]
     row = np.uintp(STREAMS) * other_half
-    counts = passed.sums[row]
-    reaches = passed.sums[row + np.uintp(1)]
-    powers = passed.powers
+    counts = sweep.sums[row]
+    reaches = sweep.sums[row + np.uintp(1)]
     gradient = 0.0
     curvature = 0.0
     if pairs.separable:
-        a, b = _factors(p, not side.above, pairs)
-        other_counts = passed.sums[row + np.uintp(2)]
-        other_reaches = passed.sums[row + np.uintp(3)]
+        a, b = _factors(p, not sweep.above, pairs)
+        other_counts = sweep.sums[row + np.uintp(2)]
+        other_reaches = sweep.sums[row + np.uintp(3)]
         for n in range(np.uintp(TERMS)):
             term = a * (d * counts[n] + reaches[n]) + b * (d * other_counts[n] + other_reaches[n])
             term *= powers[n]
@@ -434,7 +428,7 @@ def _add_gradients(p: int, tied: bool, side: Side, pairs: Pairs, passed: Passed)
             gradient += of_gradient[n] * term
             curvature += of_curvature[n] * term
     if tied:
-        weight = d * passed.tied_count[other_half] + passed.tied_reach[other_half]
+        weight = d * sweep.tied_count[other_half] + sweep.tied_reach[other_half]
         if pairs.separable:
             weight *= pairs.delta.inside[p]
         gradient += weight * _at_one(pairs.terms, 0)
@@ -453,17 +447,17 @@ def _factors(p: int, as_upper: bool, pairs: Pairs) -> tuple[float, float]:
 
 
 @inline
-def _pass(p: int, side: Side, pairs: Pairs, passed: Passed) -> None:
+def _pass(p: int, sweep: Sweep) -> None:
     """Add a document to the sums over its half."""
-    d = _distance(p, side, pairs)
-    a, b = _factors(p, side.above, pairs)
-    first_row = np.uintp(STREAMS) * _half(p, side, pairs)
-    powers = passed.powers
-    for c in range(0, STREAMS if pairs.separable else 2, 2):
+    powers = sweep.powers
+    d = _distance(p, sweep)
+    a, b = _factors(p, sweep.above, sweep.pairs)
+    first_row = np.uintp(STREAMS) * _half(p, sweep)
+    for c in range(0, STREAMS if sweep.pairs.separable else 2, 2):
         factor = a if c == 0 else b
         row = first_row + np.uintp(c)
-        counts = passed.sums[row]
-        reaches = passed.sums[row + np.uintp(1)]
+        counts = sweep.sums[row]
+        reaches = sweep.sums[row + np.uintp(1)]
         for n in range(np.uintp(TERMS)):
             counts[n] += factor * powers[n]
             reaches[n] += factor * d * powers[n]

@@ -103,10 +103,9 @@ def _sum_pairs(
         ranks[i] = 1.0
     add_pairs(row, rank, pairs, 0, m, ranks, ranks)
     loss = -measure.by_rank(query.ranking, ranks, parameters.beta, slopes)
-    if out.gradient.size > 0:
-        add_pairs(row, slope, pairs, slopes, m, out.gradient, out.curvature)
-        bound_steps(LONGEST_STEP, out)
-        to_score_units(query.sigma, out)
+    add_pairs(row, slope, pairs, slopes, out.gradient.size, out.gradient, out.curvature)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(query.sigma, out)
     return loss
 
 
@@ -316,11 +315,11 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
         work.precisions[i] /= work.ranks[i]
         loss -= query.ranking.scale * x[i] * work.precisions[i]
         work.ranks[i] = query.ranking.scale * x[i] / work.ranks[i]
-    if out.gradient.size > 0:
-        data = work.ranks, x, work.precisions
-        add_pairs(scale_of_row, _gradient, pairs, data, s.size, out.gradient, out.curvature)
-        bound_steps(LONGEST_STEP, out)
-        to_score_units(sigma, out)
+    data = work.ranks, x, work.precisions
+    n = out.gradient.size
+    add_pairs(scale_of_row, _gradient, pairs, data, n, out.gradient, out.curvature)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(sigma, out)
     return loss
 
 

@@ -160,7 +160,10 @@ class SLAM(MeasureObjective):
         if self._measure.bounded_by == "shares":
             # All relevant documents have the same share, at whatever rank.
             terms = replace(terms, discounts=(terms.discounts > 0).astype(np.float64))
-        weights = _hinge_weights(terms, queries)
+        # Z⁻¹ G D of each document in the ideal order, averaged over equal gains
+        blocks = blocks_of(-terms.gains, queries)
+        mean = np.bincount(np.sort(blocks), terms.discounts) / np.bincount(blocks)
+        weights = terms.gains * mean[blocks] * cast(Vector, terms.scale)[queries.index]
         if self.tight:
             weights *= _tightening(terms.gains > 0, queries, self.tight == "rows")
         kernel, work = (slam_smooth, GradeSums) if self.smooth else (slam_hinges, MarginWork)
@@ -172,13 +175,6 @@ class SLAM(MeasureObjective):
             work=work,
             tied=self.tight != "rows",
         )
-
-
-def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
-    """Return Z⁻¹ G D of each document in the ideal order, averaged over equal gains."""
-    blocks = blocks_of(-terms.gains, queries)
-    mean = np.bincount(np.sort(blocks), terms.discounts) / np.bincount(blocks)
-    return terms.gains * mean[blocks] * cast(Vector, terms.scale)[queries.index]
 
 
 def _tightening(relevant: Mask, queries: Queries, by_row: bool) -> Vector:

@@ -82,40 +82,36 @@ class Rounded(NamedTuple):
 
 @inline
 def set_up(query: Query, parameters: TieParameters, documents: Rounded) -> int:
-    """Choose documents and write what is known of each of them; return how many they are."""
+    """Draw up to `per_label` documents of each label, all if it is infinite; return how many.
+
+    Write what is known of each of them.
+    """
     s = query.scores
-    n = choose(query.key, parameters.per_label, query.noise, documents)
-    for i in range(n):
-        place = documents.place[i]
-        documents.gain[i] = query.ranking.gains[place]
-        documents.total[i] = 0.0
-        x = s[place] / query.sigma
+    labels = query.key
+    keys = documents.rest_P
+    for i in range(s.size):
+        keys[i] = uniform(query.noise, i)
+    n = 0
+    for i in range(s.size):
+        before = 0
+        if parameters.per_label < s.size:
+            for j in range(s.size):
+                before += labels[j] == labels[i] and keys[j] < keys[i]
+        if before >= parameters.per_label:
+            continue
+        x = s[i] / query.sigma
         level = np.floor(x)
         t = 0.5 + (x - level) if np.isfinite(x) else 0.5
         if t >= 1.0:
             level += 1.0
             t -= 1.0
-        documents.level[i] = level
-        documents.up[i] = t if parameters.linear else t * t * (3.0 - 2.0 * t)
-        documents.slope[i] = 1.0 if parameters.linear else 6.0 * t * (1.0 - t)
-    return n
-
-
-@inline
-def choose(labels: Vector, per_label: float, noise: int, documents: Rounded) -> int:
-    """Draw up to `per_label` documents of each label; return how many, and write their places."""
-    keys = documents.rest_P
-    for i in range(labels.size):
-        keys[i] = uniform(noise, i)
-    n = 0
-    for i in range(labels.size):
-        before = 0
-        if per_label < labels.size:
-            for j in range(labels.size):
-                before += labels[j] == labels[i] and keys[j] < keys[i]
-        if before < per_label:
-            documents.place[n] = i
-            n += 1
+        documents.place[n] = i
+        documents.gain[n] = query.ranking.gains[i]
+        documents.total[n] = 0.0
+        documents.level[n] = level
+        documents.up[n] = t if parameters.linear else t * t * (3.0 - 2.0 * t)
+        documents.slope[n] = 1.0 if parameters.linear else 6.0 * t * (1.0 - t)
+        n += 1
     return n
 
 
