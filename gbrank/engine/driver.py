@@ -27,7 +27,7 @@ from gbrank.data.sampling import query_noise
 
 from .compiling import Function, address, compiled
 from .contract import SIGNATURES, MeasureFunctions, Program, Terms
-from .numba_internals import carve, n_rows, type_of
+from .numba_internals import carve, memory_rows, type_of
 from .query_loop import AllQueries, Outputs, Ranked, Work, loop_of
 
 # Below this many pairs a second thread costs more than it saves.
@@ -236,7 +236,7 @@ def _work_arrays(program: Program, length: int) -> Work:
     return Work(
         carve(Ranked, length, {}),
         carve(program.work, program.lists * length, program.rows),
-        np.empty((n_rows(program.memory, {}), length)),
+        np.empty((memory_rows(program.memory, {}), length)),
     )
 
 

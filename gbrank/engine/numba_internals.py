@@ -107,20 +107,20 @@ def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
     return types.Array(getattr(types, dtype.name), ndim, "C")
 
 
-def n_rows(cls: Any, rows: Mapping[str, int]) -> int:
+def memory_rows(cls: Any, rows: Mapping[str, int]) -> int:
     """Return how many rows of memory a structure takes: a vector takes one, a matrix its own.
 
     `rows` says which of its fields are matrices, and how many rows they have.
     """
     return sum(
-        n_rows(kind, rows) if _is_structure(kind) else rows.get(name, 1)
+        memory_rows(kind, rows) if _is_structure(kind) else rows.get(name, 1)
         for name, kind in _kinds(cls).items()
     )
 
 
 def carve(cls: type[T], length: int, rows: Mapping[str, int]) -> T:
     """Return a structure whose arrays lie one after another in a new buffer."""
-    return cast(T, _carve(cls, rows, np.empty((n_rows(cls, rows), length))))
+    return cast(T, _carve(cls, rows, np.empty((memory_rows(cls, rows), length))))
 
 
 def _carve(cls: Any, rows: Mapping[str, int], memory: Matrix) -> Any:
@@ -129,7 +129,7 @@ def _carve(cls: Any, rows: Mapping[str, int], memory: Matrix) -> Any:
     for name, kind in _kinds(cls).items():
         if _is_structure(kind):
             made.append(_carve(kind, rows, memory))
-            memory = memory[n_rows(kind, rows) :]
+            memory = memory[memory_rows(kind, rows) :]
             continue
         array: Any = memory[: rows[name]] if name in rows else memory[0]
         made.append(array.view(np.int64) if kind == Positions else array)
@@ -270,7 +270,7 @@ def head_of(typing: Any, structure: Any, n: Any) -> Any:
 
 
 def _unpacked(memory: Any, cls: Any) -> Any:
-    return _carve(cls, {}, memory) if memory.ndim == 2 else cls(*memory[: n_rows(cls, {})])
+    return _carve(cls, {}, memory) if memory.ndim == 2 else cls(*memory[: memory_rows(cls, {})])
 
 
 @machine_code(plain=_unpacked)

@@ -21,7 +21,14 @@ from numpy.polynomial import Polynomial
 from gbrank.common.checks import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.numba_internals import bits_of, head_of, n_rows, slice_of, stack_matrix, unpack
+from gbrank.engine.numba_internals import (
+    bits_of,
+    head_of,
+    memory_rows,
+    slice_of,
+    stack_matrix,
+    unpack,
+)
 from gbrank.engine.sorting import rank
 
 from .logistic import logistic_pairs, scale_of_row
@@ -241,7 +248,7 @@ class SmallPart(NamedTuple):
     curvature: Vector
 
 
-SMALL_ROWS = n_rows(SmallPart, {})
+SMALL_ROWS = memory_rows(SmallPart, {})
 
 
 @inline
