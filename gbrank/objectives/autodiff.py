@@ -2,31 +2,21 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gbrank.common.checks import (
-    ArgumentError,
-    Array,
-    Mask,
-    Positions,
-    Vector,
-    check_choice,
-    check_takes,
-)
+from gbrank.common.checks import ArgumentError, Positions, Vector, check_choice, check_takes
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import standalone
-from gbrank.engine.contract import Derivatives, Program
+from gbrank.engine.contract import Derivatives, Program, Query
 from gbrank.engine.driver import Pool, Runner
-from gbrank.engine.numba_internals import borrow, carve, slice_of
-from gbrank.engine.query_loop import Outputs, Sorting, share_among_equals, sort, write_back
+from gbrank.engine.query_loop import share_among_equals
 from gbrank.numerics.vectors import size_as_curvature
 
 from .objective import Facts
@@ -39,6 +29,10 @@ PAIRS_PER_CHUNK = 2**22
 Loss = Callable[..., Any]
 
 
+# Scores, labels and mask of lists of one width; the shape is (chunks, queries, width).
+Bucket: TypeAlias = tuple[Any, Any, Any]
+
+
 class Differentiated(NamedTuple):
     """A loss of padded arrays and its derivatives, in double precision.
 
@@ -48,28 +42,10 @@ class Differentiated(NamedTuple):
         Evaluates the loss of scores, labels and mask: a number per query, or their sum.
     gradient : callable
         Differentiates the sum of the losses by each score, of all buckets one after another.
-    kept : callable
-        Prepares the masks, which are those of every round, for `gradient`.
     """
 
     value: Callable[..., Vector]
-    gradient: Callable[[Vector, Vector, Any], Vector]
-    kept: Callable[[Sequence[Mask]], Any]
-
-
-def _buckets(masks: Sequence[Any], *arrays: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield for each mask the next part of each array, in its shape, and the mask."""
-    start = 0
-    for mask in masks:
-        end = start + math.prod(mask.shape)
-        yield *(array[start:end].reshape(mask.shape) for array in arrays), mask
-        start = end
-
-
-def _chunks(masks: Sequence[Mask], *arrays: Vector) -> Iterator[tuple[Array, ...]]:
-    """Yield what a loss is given at a time: scores, labels and mask of some queries."""
-    for bucket in _buckets(masks, *arrays):
-        yield from zip(*bucket, strict=True)
+    gradient: Callable[[Sequence[Bucket]], Vector]
 
 
 def _with_jax(loss: Loss) -> Differentiated:
@@ -87,12 +63,11 @@ def _with_jax(loss: Loss) -> Differentiated:
 
         return call
 
-    def gradient(scores: Any, labels: Any, masks: Sequence[Any]) -> Any:
-        buckets = _buckets(masks, scores, labels)
+    def gradient(buckets: Sequence[Bucket]) -> Any:
         slopes = [jax.lax.map(lambda chunk: slope(*chunk), bucket) for bucket in buckets]
         return jax.numpy.concatenate([part.ravel() for part in slopes])
 
-    return Differentiated(in_double_precision(loss), in_double_precision(gradient), jax.device_put)
+    return Differentiated(in_double_precision(loss), in_double_precision(gradient))
 
 
 def _with_torch(loss: Loss) -> Differentiated:
@@ -102,16 +77,17 @@ def _with_torch(loss: Loss) -> Differentiated:
         with torch.no_grad():
             return loss(*map(torch.from_numpy, arrays)).numpy()
 
-    def slope(scores: Any, *others: Any) -> Vector:
-        variable = torch.from_numpy(scores).requires_grad_()
-        total = loss(variable, *map(torch.from_numpy, others)).sum()
-        (derivatives,) = torch.autograd.grad(total, variable)
-        return derivatives.numpy().ravel()
+    def gradient(buckets: Sequence[Bucket]) -> Vector:
+        slopes = []
+        for bucket in buckets:
+            for scores, *others in zip(*bucket, strict=True):
+                variable = torch.from_numpy(scores).requires_grad_()
+                total = loss(variable, *map(torch.from_numpy, others)).sum()
+                (derivatives,) = torch.autograd.grad(total, variable)
+                slopes.append(derivatives.numpy().ravel())
+        return np.concatenate(slopes)
 
-    def gradient(scores: Vector, labels: Vector, masks: Sequence[Mask]) -> Vector:
-        return np.concatenate([slope(*chunk) for chunk in _chunks(masks, scores, labels)])
-
-    return Differentiated(value, gradient, list)
+    return Differentiated(value, gradient)
 
 
 FRAMEWORKS = {"jax": _with_jax, "torch": _with_torch}
@@ -135,66 +111,51 @@ class AutodiffObjective(UserObjective):
     framework: str
     curvature: str
 
-    def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Runner:
-        """Return a driver that evaluates the loss on padded arrays."""
+    def runner(
+        self, documents: Documents, n_jobs: int | None, rounds: int | None
+    ) -> "PaddedRunner":
+        """Return an evaluator of the loss on padded arrays."""
         loss = FRAMEWORKS[self.framework](self.function)
         unit = self.curvature == "unit"
-        return PaddedRunner(Program(self.function, documents.y), documents.queries, loss, unit=unit)
+        return PaddedRunner(loss, documents, Pool(partial(_runner, documents, unit, n_jobs)))
 
 
-class Padded(NamedTuple):
-    """Queries best first, each padded with zeros to the width of its bucket."""
+class Exchange(NamedTuple):
+    """Arrays that the driver and a loss exchange: query by query, documents best first.
 
-    sorting: Sorting
-    labels: Vector
-
-
-class Lists(NamedTuple):
-    """The padded lists: their queries, and where each begins before and after padding."""
-
-    queries: Positions
-    begins: Positions
-    starts: Positions
-    sizes: Positions
-
-
-class PaddedRunner(Runner):
-    """Evaluates a loss on padded arrays, with the driver's order, ties, weights and checks.
-
-    Queries of similar length are a bucket, with arrays of shape (chunks, queries, width).
+    The last entry of each one of documents stands for padding.
     """
 
-    def __init__(
-        self, program: Program, queries: Queries, loss: Differentiated, *, unit: bool
-    ) -> None:
-        super().__init__(program, queries)
-        self._labels = program.key
-        self._loss = loss
-        self._unit = unit
-        widths = 2 ** np.ceil(np.log2(queries.sizes)).astype(np.int64)
-        # By id, so that the order of rows in a table changes no bit.
-        by_id = np.argsort(queries.id_keys, kind="stable")
-        buckets = [_in_chunks(by_id[widths[by_id] == width], width) for width in np.unique(widths)]
-        numbers = np.concatenate([bucket.ravel() for bucket in buckets])
-        ends = np.cumsum(widths[numbers])
-        sizes = queries.sizes[numbers]
-        self._lists = Lists(numbers, queries.offsets[numbers], ends - widths[numbers], sizes)
-        self._masks = [
-            np.arange(widths[bucket[0, 0]]) < queries.sizes[bucket][..., None] for bucket in buckets
-        ]
-        self._kept = loss.kept(self._masks)
-        self._arrays = Pool(partial(_padded, int(ends[-1])))
-        self._check_loss()
+    unit: bool  # whether curvatures are 1
+    starts: Positions  # of the queries
+    scores: Vector
+    labels: Vector
+    losses: Vector  # each at the start of its query
+    slopes: Vector
 
-    def _check_loss(self) -> None:
+
+class PaddedRunner:
+    """Evaluates a loss on padded arrays, with the driver's order, ties, weights and checks.
+
+    Queries of similar length are a bucket. A first run of the driver hands over the documents,
+    best first, a second one the results of the loss.
+    """
+
+    def __init__(self, loss: Differentiated, documents: Documents, runners: Pool[Runner]) -> None:
+        self._loss = loss
+        self._runners = runners
+        self._cells = _cells_of(documents.queries)
+        self._check_loss(documents.y[documents.queries.order])
+
+    def _check_loss(self, y: Vector) -> None:
         """Compare the loss of two queries with the sum of each one's, alone and without padding."""
-        tested = self._lists.queries[[0, -1]]
-        sizes = self.queries.sizes[tested]
-        places = np.arange(1 + sizes.max())
-        mask = places < sizes[:, None]
+        tested = [self._cells[0][0, 0], self._cells[-1][-1, -1]]
+        lists = [y[cells[cells < y.size]] for cells in tested]
+        places = np.arange(1 + max(map(len, lists)))
+        mask = np.array([places < len(values) for values in lists])
         scores = np.where(mask, 1.0 / (2.0 + places), 0.0)
         labels = np.zeros(mask.shape)
-        labels[mask] = np.concatenate([self._labels[self.queries.rows(query)] for query in tested])
+        labels[mask] = np.concatenate(lists)
         together = self._loss.value(scores, labels, mask)
         self._is_sum = together.ndim == 0
         if together.shape not in ((), (len(mask),)):
@@ -202,8 +163,8 @@ class PaddedRunner(Runner):
             got = f"shape {together.shape} for {len(mask)} queries"
             raise ArgumentError("loss", demand, got)
         apart = 0.0
-        for query, size in enumerate(sizes):
-            alone = (array[query : query + 1, :size] for array in (scores, labels, mask))
+        for query in zip(scores, labels, mask, strict=True):
+            alone = (array[np.newaxis, query[-1]] for array in query)
             apart += float(self._loss.value(*alone).sum())
         if not np.isclose(together.sum(), apart, equal_nan=True):
             raise ArgumentError(
@@ -214,95 +175,87 @@ class PaddedRunner(Runner):
                 hint=" Is it a mean over queries or documents?",
             )
 
-    def _run(
-        self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
-    ) -> None:
-        with self._arrays.borrow() as padded, self._rankings.borrow() as ranked:
-            pad_all(self._lists, self._order, scores, self._labels, ranked, padded)
-            if outputs.values.size:
-                losses = self._losses(padded)
-                outputs.values[self._lists.queries] = losses
-                fault = next(iter(np.flatnonzero(~np.isfinite(losses))), -1)
-            else:
-                slopes = self._loss.gradient(padded.sorting.scores, padded.labels, self._kept)
-                out = Derivatives(np.array(slopes), np.ones_like(slopes))
-                fault = write_all(self._lists, padded, out, self._unit, weights, outputs)
-        if fault >= 0:
-            raise RuntimeError(
-                f"{self.place(self._lists.queries[fault], sigma)} has a loss or a gradient that is "
-                "not finite"
-            )
-
-    def _losses(self, padded: Padded) -> Vector:
+    def values(self, scores: Vector, sigma: float, round: int) -> Vector:
         """Evaluate the loss of each query, one by one where it returns their sum."""
-        losses: list[Vector] = []
-        for chunk in _chunks(self._masks, padded.sorting.scores, padded.labels):
-            queries = zip(*(array[:, None] for array in chunk), strict=True)
-            parts = queries if self._is_sum else [chunk]
-            losses += [np.atleast_1d(self._loss.value(*part)) for part in parts]
-        return np.concatenate(losses)
+        with self._runners.borrow() as runner:
+            losses = runner.program.parameters.losses
+            for cells, bucket in zip(self._cells, self._buckets(runner, scores), strict=True):
+                for starts, *chunk in zip(cells[..., 0], *bucket, strict=True):
+                    queries = zip(*(array[:, None] for array in chunk), strict=True)
+                    parts = queries if self._is_sum else [chunk]
+                    losses[starts] = np.ravel([self._loss.value(*part) for part in parts])
+            return runner.values(scores, sigma)
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Differentiate the sum of the losses by each score."""
+        with self._runners.borrow() as runner:
+            slopes = self._loss.gradient(self._buckets(runner, scores))
+            cells = np.concatenate([cells.ravel() for cells in self._cells])
+            runner.program.parameters.slopes[cells] = slopes
+            return runner.gradients(scores, sigma, round, weights)
+
+    def _buckets(self, runner: Runner, scores: Vector) -> list[Bucket]:
+        """Sort the documents by score, and pad their queries."""
+        exchange = runner.program.parameters
+        exchange.losses[:] = 0.0
+        runner.values(scores)
+        padding = exchange.scores.size - 1
+        return [
+            (exchange.scores[cells], exchange.labels[cells], cells < padding)
+            for cells in self._cells
+        ]
 
 
-def _in_chunks(queries: Positions, width: int) -> Positions:
-    """Arrange queries in chunks of one size; some come twice, to fill the last one."""
-    n_chunks = math.ceil(queries.size * width**2 / PAIRS_PER_CHUNK)
-    size = math.ceil(queries.size / n_chunks)
-    return np.resize(queries, (math.ceil(queries.size / size), size))
+def _cells_of(queries: Queries) -> list[Positions]:
+    """List the places of documents that each bucket holds, and that behind them for padding.
+
+    The shape is (chunks, queries, width); some queries come twice, to fill the last chunk.
+    """
+    widths = 2 ** np.ceil(np.log2(queries.sizes)).astype(np.int64)
+    # By id, so that the order of rows in a table changes no bit.
+    order = np.lexsort((queries.id_keys, widths))
+    buckets = []
+    for numbers in np.split(order, np.flatnonzero(np.diff(widths[order])) + 1):
+        width = widths[numbers[0]]
+        n_chunks = math.ceil(numbers.size * width**2 / PAIRS_PER_CHUNK)
+        size = math.ceil(numbers.size / n_chunks)
+        chunks = np.resize(numbers, (math.ceil(numbers.size / size), size, 1))
+        places = np.arange(width)
+        cells = queries.offsets[chunks] + places
+        buckets.append(np.where(places < queries.sizes[chunks], cells, queries.n_documents))
+    return buckets
 
 
-def _padded(size: int) -> Padded:
-    padded = carve(Padded, size, {})
-    padded.sorting.scores[:] = 0.0
-    padded.labels[:] = 0.0
-    return padded
+def _runner(documents: Documents, unit: bool, n_jobs: int | None) -> Runner:
+    queries = documents.queries
+    exchange = Exchange(unit, queries.offsets[:-1], *np.zeros((4, 1 + queries.n_documents)))
+    program = Program(exchanged, documents.y, parameters=exchange, tied=False)
+    return Runner(program, queries, n_jobs)
+
+
+def exchanged(query: Query, measure: Any, out: Derivatives) -> float:
+    """Hand over the documents of a query, and return what the loss has come to."""
+    exchange = query.parameters
+    start = exchange.starts[query.number]
+    for i in range(query.scores.size):
+        exchange.scores[start + i] = query.scores[i]
+        exchange.labels[start + i] = query.key[i]
+    for i in range(out.gradient.size):
+        out.gradient[i] = exchange.slopes[start + i]
+        out.curvature[i] = 1.0
+    if out.gradient.size > 0:
+        share_among_equals(query.scores, query.key, out)
+        if not exchange.unit:
+            size_in_order(out)
+    return exchange.losses[start]
 
 
 @standalone
-def pad_all(
-    lists: Lists,
-    order: NDArray[np.signedinteger],
-    scores: Vector,
-    labels: Vector,
-    ranked: NDArray[np.int16],
-    padded: Padded,
-) -> None:
-    """Write scores, rows and labels of each query."""
-    padded = borrow(padded)
-    for i in range(lists.sizes.size):
-        begin = lists.begins[i]
-        start = lists.starts[i]
-        m = lists.sizes[i]
-        end = start + m
-        sorting = Sorting(
-            slice_of(padded.sorting.scores, start, end),
-            slice_of(padded.sorting.ranking, start, end),
-            slice_of(padded.sorting.rows, start, end),
-            slice_of(padded.sorting.spare, start, end),
-        )
-        sort(scores, slice_of(order, begin, begin + m), slice_of(ranked, begin, begin + m), sorting)
-        for j in range(m):
-            padded.labels[start + j] = labels[sorting.rows[j]]
-
-
-@standalone
-def write_all(
-    lists: Lists, padded: Padded, slopes: Derivatives, unit: bool, weights: Vector, outputs: Outputs
-) -> int:
-    """Write the derivatives of each query to its rows; return the first faulty list, or −1."""
-    padded = borrow(padded)
-    for i in range(lists.sizes.size):
-        start = lists.starts[i]
-        end = start + lists.sizes[i]
-        scores = slice_of(padded.sorting.scores, start, end)
-        out = Derivatives(
-            slice_of(slopes.gradient, start, end), slice_of(slopes.curvature, start, end)
-        )
-        share_among_equals(scores, slice_of(padded.labels, start, end), out)
-        if not unit:
-            size_as_curvature(out)
-        if not write_back(slice_of(padded.sorting.rows, start, end), out, weights, outputs):
-            return i
-    return -1
+def size_in_order(out: Derivatives) -> None:
+    """Write curvatures, with sums in the order in which they are written."""
+    size_as_curvature(out)
 
 
 def autodiff_objective(

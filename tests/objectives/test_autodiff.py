@@ -160,8 +160,10 @@ def test_unit_curvature(in_jax: dict[str, Any]) -> None:
 def test_long_lists_are_not_repeated(in_jax: dict[str, Any]) -> None:
     """A list whose pairs exceed a chunk is a chunk of its own, once."""
     labels = np.zeros(3 * 5000)
-    bound = autodiff_objective(in_jax["softmax"]).bind(labels, Queries.from_sizes([5000] * 3))
-    assert bound.runner._lists.queries.tolist() == [0, 1, 2]
+    bound = autodiff_objective(in_jax["softmax"], "jax").bind(
+        labels, Queries.from_sizes([5000] * 3)
+    )
+    assert [cells.shape for cells in bound.runner._cells] == [(3, 1, 8192)]
 
 
 @pytest.mark.parametrize("name", slow_but("list_mle", [*KERNELS, "softmax"]))
