@@ -27,11 +27,10 @@ def opened_ranker(model: Any) -> Any:
 def of_booster(pretrained: PretrainedRanker) -> GBRanker:
     """Make a fitted GBRanker of a trained booster."""
     model = pretrained.model
-    ranker = GBRanker(booster=pretrained.booster_name)
+    ranker = GBRanker(booster=model.booster)
     ranker._published = FittedTrees(
         schema=pretrained._schema,
         model=model,
-        booster=ranker.booster,
         init=None,
         best_iteration=len(model.trees()),
         best_score=np.nan,

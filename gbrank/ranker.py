@@ -393,7 +393,7 @@ class GBRanker(BoostedRanker):
             raise ArgumentTypeError("init", demand, quoted(fitted.init))
         if "init" in self.get_params(deep=False) and not is_start_name(self.init):
             saved["params"]["init"] = type(self.init).__name__  # loading puts in the model
-        return {**saved, "init": start, **saved_booster(fitted.booster, fitted.model)}
+        return {**saved, "init": start, **saved_booster(fitted.model)}
 
     @classmethod
     def _from_saved(cls, saved: Saved) -> GBRanker:
@@ -408,7 +408,6 @@ class GBRanker(BoostedRanker):
             saved["fitted"],
             schema=Schema.restored(saved["schema"]),
             model=model_of(saved),
-            booster=saved["booster"],
             init=start,
         )
         return ranker

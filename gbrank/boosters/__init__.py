@@ -12,11 +12,11 @@ __all__ = ["BOOSTERS", "Booster", "Model", "Trainer", "TreeSettings", "recognise
 BOOSTERS: dict[str, Booster] = {booster.name: booster for booster in (LIGHTGBM, XGBOOST)}
 
 
-def recognise(model: object) -> tuple[str, Model] | None:
-    """Return the name of the booster that trained a model, and the model; None if none did."""
+def recognise(model: object) -> Model | None:
+    """Wrap a model that one of the boosters has trained; None if none has."""
     for booster in BOOSTERS.values():
         if sys.modules.get(booster.library) is None:  # not loaded, it has made no object
             continue
         if (recognised := booster.model.recognise(model)) is not None:
-            return booster.name, recognised
+            return recognised
     return None

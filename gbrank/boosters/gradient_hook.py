@@ -4,6 +4,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from traceback import walk_stack
 from typing import Any, TypeAlias, TypeVar
 
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import Vector, check_integer, warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
-from gbrank.measures.measure import BoundMeasure, query_weights
+from gbrank.measures.measure import BoundMeasure, mean_weights
 from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
@@ -36,14 +37,20 @@ class PerDataset(dict[int, tuple[weakref.ref[Any], list[Any], T]]):
     def __reduce__(self) -> tuple[Any, ...]:
         return PerDataset, ()  # its values belong to this process's data sets
 
-    def of(self, owner: object, parts: Parts, make: Callable[[Parts, Queries], T]) -> T:
+    def of(self, owner: object, parts: Parts, make: Callable[[Documents], T]) -> T:
         """Make a value for a data set of these arrays, unless there is one."""
         key = id(owner)
         entry = self.get(key)
         if entry and entry[0]() is owner and all(map(np.array_equal, entry[1], parts)):
             return entry[2]
         content: list[Any] = [None if part is None else np.array(part) for part in parts]
-        made = make(parts, Queries.resolve(len(content[0]), group=content[1]))
+        labels, sizes, by_document, by_query = content
+        queries = Queries.resolve(len(labels), group=sizes)
+        made = make(
+            Documents.checked(
+                None, labels, queries, sample_weight=by_document, query_weight=by_query
+            )
+        )
         # Unlike `weakref.finalize`, the reference goes with the hook, if that goes first.
         self[key] = weakref.ref(owner, lambda _: self.pop(key, None)), content, made
         return made
@@ -122,7 +129,7 @@ class GradientHook(StagedObjective):
             self._sigma_of_round.clear()
         watched = self.watch is not None and round is not None
         gradient, curvature, record = self.derivatives(
-            self._bound.of(owner, parts, self._bind),
+            self._bound.of(owner, parts, self.bind),
             scores,
             round,
             plan=self.current_plan,
@@ -133,13 +140,6 @@ class GradientHook(StagedObjective):
         if self.watch is not None and record.gradients is not None:
             self.watch(record.gradients)
         return gradient, curvature
-
-    def _bind(self, parts: Parts, queries: Queries) -> list[BoundObjective]:
-        labels, _, by_document, by_query = parts
-        documents = Documents.checked(
-            None, labels, queries, sample_weight=by_document, query_weight=by_query
-        )
-        return self.bind(documents)
 
     def warn_of_stopping(self, round: int, patience: int) -> None:
         """Warn once that a booster's own early stopping may end training in the start."""
@@ -160,20 +160,19 @@ class MeasureHook:
 
     def __init__(self, *metrics: Metric) -> None:
         self.measures = get_measures(metrics or "ndcg", "metrics")
-        self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
+        self._bound: PerDataset[list[BoundMeasure]] = PerDataset()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(repr(str(item)) for item in self.measures)})"
 
     def of_data(self, owner: object, parts: Parts, scores: ArrayLike) -> list[tuple[str, float]]:
         """Compute each measure, by name, for a data set of the booster's."""
-        bound, weights = self._bound.of(owner, parts, self._bind)
-        return [(str(item.measure), item.mean(scores, weights)) for item in bound]
+        bound = self._bound.of(owner, parts, self._bind)
+        return [(str(item.measure), item.mean(scores)) for item in bound]
 
-    def _bind(self, parts: Parts, queries: Queries) -> tuple[list[BoundMeasure], Vector | None]:
-        labels, _, *weights = parts
-        bound = [measure.bind(labels, queries) for measure in self.measures]
-        return bound, query_weights(queries, *weights)
+    def _bind(self, documents: Documents) -> list[BoundMeasure]:
+        bound = [measure.bind(documents.y, documents.queries) for measure in self.measures]
+        return [replace(item, weights=mean_weights(documents)) for item in bound]
 
 
 class StagedStopping:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -56,11 +56,11 @@ class RoundRecord(NamedTuple):
 class Steps(Protocol):
     """A model in training."""
 
-    def train_scores(self) -> Vector:
-        """Compute the current scores of the training rows, in input order."""
+    def scores(self, place: int) -> Vector:
+        """Compute the current scores, in input order, of the training rows (place 0).
 
-    def valid_scores(self) -> list[Vector]:
-        """Compute the current scores of each validation set."""
+        The validation sets have the places from 1.
+        """
 
 
 class Trainer(Steps, Protocol):
@@ -91,21 +91,14 @@ NewTrainer: TypeAlias = Callable[[Sequence[Documents], Schema, TreeSettings, Sta
 class Model(Protocol):
     """A trained model, whose score is the sum of its trees."""
 
+    booster: ClassVar[str]  # the name of the booster
+
     @property
     def native(self) -> Any:
         """The booster's own object, which users get as `booster_`."""
 
-    @property
-    def n_features(self) -> int:
-        """The number of columns that the model reads."""
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """The names of these columns, if they have any."""
-
-    @property
-    def categories(self) -> dict[int, list[Any]]:
-        """The categories of codes, by column, where the model's library keeps it."""
+    def schema(self) -> Schema:
+        """Describe the columns that the model reads, as far as the model's library keeps it."""
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":

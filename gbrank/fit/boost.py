@@ -146,7 +146,6 @@ def grow(
     return FittedTrees(
         schema=schema,
         model=model,
-        booster=ranker.booster,
         init=start,
         position_bias=biases,
         position_report=positions,
@@ -274,7 +273,7 @@ def _final_scores(
 ) -> Vector:
     """Return the last scores of the first validation set or, without any, of the training rows."""
     if not valid:
-        scores = trainer.train_scores()
+        scores = trainer.scores(0)
     else:
         with interrupts_held():
             scores = model.predict(valid[0].X, n_jobs)
@@ -308,7 +307,7 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     train = with_features(continued, fitted.schema, table, 0)
     continued.init = ranker  # whose schedule begins anew, unless these are the data of its fit
     gradients = Gradients(continued, train, settings.seed)
-    booster = BOOSTERS[fitted.booster]
+    booster = BOOSTERS[fitted.model.booster]
     params = booster.params(settings, fitted.schema)
     obstacles = [
         *options_in_use(booster.options.of_leaves, params),

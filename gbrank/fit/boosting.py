@@ -78,10 +78,6 @@ class Boosting:
         (record,) = records
         return record
 
-    def train_scores(self) -> Vector:
-        """Return the current scores of the training rows, in input order."""
-        return self.trainer.train_scores()
-
-    def valid_scores(self) -> list[Vector]:
-        """Return the current scores of each validation set."""
-        return self.trainer.valid_scores()
+    def scores(self, place: int) -> Vector:
+        """Compute the current scores of the training rows, or of a validation set."""
+        return self.trainer.scores(place)

@@ -86,7 +86,6 @@ class FittedTrees(FittedRounds):
     """Results of a fit of a GBRanker."""
 
     model: Model
-    booster: str
     init: Any  # the fitted ranker that the trees add to, or None
     learning_rate: float = saved(float)
     position_bias: dict[Any, float] | None = saved(

@@ -37,13 +37,12 @@ class Judges:
 
     def values(self, training: Steps) -> Values:
         """Return the measures of each set, by the current scores."""
-        scores = [training.train_scores()] if "train" in self.measures else []
-        if self.decisive in self.measures:
-            scores += training.valid_scores()
-        return {
-            name: {str(measure.measure): measure.mean(current) for measure in measures}
-            for (name, measures), current in zip(self.measures.items(), scores, strict=True)
-        }
+        first = 0 if "train" in self.measures else 1
+        values = {}
+        for place, (name, measures) in enumerate(self.measures.items(), first):
+            scores = training.scores(place)
+            values[name] = {str(measure.measure): measure.mean(scores) for measure in measures}
+        return values
 
     @property
     def decisive(self) -> str:

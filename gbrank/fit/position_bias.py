@@ -54,8 +54,7 @@ class DebiasedTrainer:
         state: State | None,
     ) -> None:
         self._trainer = trainer
-        self.train_scores = trainer.train_scores
-        self.valid_scores = trainer.valid_scores
+        self.scores = trainer.scores
         self.finish = trainer.finish
         self.close = trainer.close
         self._trust = trust

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -63,14 +63,12 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return scores_of(self._links(), X)
 
     @property
-    def booster_name(self) -> str:
-        """The name of the library that trained the booster."""
-        return _recognised(self.booster)[0]
-
-    @property
     def model(self) -> Model:
         """The booster behind the interface of boosters."""
-        return _recognised(self.booster)[1]
+        if (recognised := recognise(self.booster)) is None:
+            titles = " or ".join(known.title for known in BOOSTERS.values())
+            raise TypeError(f"booster must be one of {titles}, got {self.booster!r}.")
+        return recognised
 
     def _links(self) -> list[Link]:
         return [Link(None, self._native_scores)]
@@ -100,12 +98,9 @@ class PretrainedRanker(BaseRanker[Fitted]):
     @property
     def _schema(self) -> Schema:  # type: ignore[override]
         """The columns that the booster was trained on."""
-        model = self.model
-        names = model.feature_names
-        if names and all(NAMED_BY_PLACE.fullmatch(name) for name in names):
-            names = None
-        categories = model.categories
-        return Schema(model.n_features, names, sorted(categories), categories)
+        schema = self.model.schema()
+        by_place = all(NAMED_BY_PLACE.fullmatch(name) for name in schema.names or ())
+        return replace(schema, names=None) if by_place else schema
 
     def _to_saved(self) -> Saved:
         """Describe what `save` writes."""
@@ -115,7 +110,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
             "params": {"eval_metric": as_json(self.eval_metric)},
             "schema": asdict(schema) if schema.categories else {},
             "fitted": {},
-            **saved_booster(*_recognised(self.booster)),
+            **saved_booster(self.model),
         }
 
     @classmethod
@@ -134,7 +129,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
 def as_pretrained(model: object) -> Any:
     """Make a ranker of a trained model of LightGBM or XGBoost; leave anything else as it is."""
     recognised = recognise(model)
-    return model if recognised is None else PretrainedRanker(recognised[1].native)
+    return model if recognised is None else PretrainedRanker(recognised.native)
 
 
 def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRanker | None:
@@ -174,10 +169,3 @@ def opened_init(init: object, cls: type[BaseRanker[Any]]) -> Any:
     hint = " Cross-validation clones init, and clones are not fitted: pass a folder or a booster."
     got = f"{quoted(init)}, which is not fitted" if isinstance(init, cls) else quoted(init)
     raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
-
-
-def _recognised(booster: object) -> tuple[str, Model]:
-    if (recognised := recognise(booster)) is None:
-        titles = " or ".join(known.title for known in BOOSTERS.values())
-        raise TypeError(f"booster must be one of {titles}, got {booster!r}.")
-    return recognised

@@ -18,9 +18,9 @@ FILE = "gbrank.json"
 FORMAT = 3
 
 
-def saved_booster(kind: str, model: Model) -> Saved:
+def saved_booster(model: Model) -> Saved:
     """Return a booster's part of a saved ranker."""
-    return {"booster": kind, "model": model.dump().decode()}
+    return {"booster": model.booster, "model": model.dump().decode()}
 
 
 def model_of(saved: Saved, n_jobs: int | None = None) -> Model:

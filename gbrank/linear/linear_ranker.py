@@ -280,7 +280,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         center = _weights(self.center, "center", "init", start.copy, len(start))
         move = solvers.SOLVERS[self.solver](objective, rows, center, n_steps, params)
         unit = objective.facts.sigma_unit
-        descent = solvers.Descent(move, rows, judged, [start], schedule, unit, n_steps)
+        descent = solvers.Descent(move, [rows, *judged], [start], schedule, unit, n_steps)
         history = History(Plan(begin=0, end=n_steps))
         run_rounds(descent, judges, history, **watched)
         return FittedSteps(

@@ -49,7 +49,7 @@ def linear_loss(
     objective: Objective, rows: Documents, center: Vector, reg_lambda: float, n_jobs: int | None
 ) -> Loss:
     """Return the mean over queries of the loss of scores X·w, plus λ ‖w − w0‖², with its slope."""
-    weights = mean_weights(rows.queries, rows.sample_weight, rows.query_weight)
+    weights = mean_weights(rows)
     total = rows.queries.n_queries if weights is None else weights.sum()
     by_query = replace(rows, sample_weight=None, query_weight=weights)
     bound = objective.bind_documents(by_query, n_jobs=n_jobs)
@@ -117,8 +117,7 @@ class Descent:
     """Weights in training: one move a step, each at its own sigma."""
 
     move: Move
-    rows: Documents
-    valid: list[Documents]
+    sets: list[Documents]  # the first to train on, the others to validate
     coefs: list[Vector]  # the first weights, then those after each step
     schedule: Curve
     sigma_unit: str
@@ -128,15 +127,11 @@ class Descent:
         """Take a step from the last weights."""
         sigma = sigma_at(self.schedule, round, self.n_steps)
         if unit_of(self.schedule) == "spread":
-            sigma *= unit_width(self.train_scores(), self.rows.queries, self.sigma_unit)
+            sigma *= unit_width(self.scores(0), self.sets[0].queries, self.sigma_unit)
         coef = self.move(self.coefs[-1], sigma, round)
         self.coefs.append(coef)
         return RoundRecord(sigma, coef=coef.copy())
 
-    def train_scores(self) -> Vector:
-        """Return the current scores of the training rows."""
-        return self.rows.X @ self.coefs[-1]
-
-    def valid_scores(self) -> list[Vector]:
-        """Return the current scores of each validation set."""
-        return [part.X @ self.coefs[-1] for part in self.valid]
+    def scores(self, place: int) -> Vector:
+        """Return the current scores of the training rows, or of a validation set."""
+        return self.sets[place].X @ self.coefs[-1]

@@ -10,14 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import (
-    ArgumentError,
-    Mask,
-    Vector,
-    check_labels,
-    check_scores,
-    check_weights,
-)
+from gbrank.common.checks import ArgumentError, Mask, Vector, check_labels, check_scores
 from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import Choice, Integer, Parameter, Real, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_call, format_options
@@ -350,9 +343,11 @@ class Measure(ABC):
         """
         labels = check_labels(y, "y")
         queries = Queries.resolve(len(labels), qid, group)
-        return self.bind(labels, queries, X=X).mean(
-            scores, query_weights(queries, sample_weight, query_weight)
+        documents = Documents.checked(
+            X, labels, queries, sample_weight=sample_weight, query_weight=query_weight
         )
+        bound = self.bind(labels, queries, X=X)
+        return replace(bound, weights=mean_weights(documents)).mean(scores)
 
     def __str__(self) -> str:
         """Write the text it was requested by, or else one that `get_measure` reads the same."""
@@ -466,14 +461,13 @@ class BoundMeasure:
             return self.runner.values(check_scores(scores, self.runner.queries.n_documents))
         return self.measure._values_of_runs(self, scores, scores == -np.inf)
 
-    def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
+    def mean(self, scores: ArrayLike) -> float:
         """Average over the queries that are not skipped, weighted by query.
 
         If every query (of positive weight) is skipped, that is a ValueError.
         """
         values = self.per_query(scores)[self.queries]
-        weights = self.weights if weights is None else weights
-        weights = np.ones(len(values)) if weights is None else weights
+        weights = np.ones(len(values)) if self.weights is None else self.weights
         if not all_any((weights > 0).any()):
             raise ValueError(
                 "sample_weight and query_weight: all weights are zero; one must be positive."
@@ -504,24 +498,14 @@ def ranked_last(scores: Vector, mask: Mask) -> Vector:
     return np.where(mask, last, scores)
 
 
-def query_weights(
-    queries: Queries, sample_weight: ArrayLike | None, query_weight: QueryWeights | None
-) -> Vector | None:
-    """Check weights; each query has its mean document weight times its query weight."""
-    per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
-    per_query = queries.in_order(query_weight)
-    weights = check_weights(per_query, "query_weight", queries.n_queries, "query")
-    return mean_weights(queries, per_document, weights)
-
-
-def mean_weights(
-    queries: Queries, per_document: Vector | None, per_query: Vector | None
-) -> Vector | None:
-    """Multiply each query's mean document weight by its query weight; both are checked."""
-    if per_document is None:
-        return per_query
-    means = reduce_queries(np.add, per_document, queries) / queries.sizes
-    return means if per_query is None else means * per_query
+def mean_weights(documents: Documents) -> Vector | None:
+    """Multiply each query's mean document weight by its query weight."""
+    weights = documents.query_weight
+    if documents.sample_weight is None:
+        return weights
+    queries = documents.queries
+    means = reduce_queries(np.add, documents.sample_weight, queries) / queries.sizes
+    return means if weights is None else means * weights
 
 
 def bind_to_rows(measure: Measure, documents: Documents, n_jobs: int | None = None) -> BoundMeasure:
@@ -533,7 +517,7 @@ def bind_to_rows(measure: Measure, documents: Documents, n_jobs: int | None = No
         unlabelled.bind(labelled.y, labelled.queries, n_jobs, labelled.X),
         measure=measure,
         n_queries=documents.queries.n_queries,
-        weights=mean_weights(labelled.queries, labelled.sample_weight, labelled.query_weight),
+        weights=mean_weights(labelled),
         rows=rows,
         queries=queries,
     )

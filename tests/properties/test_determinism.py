@@ -258,6 +258,6 @@ def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -
     trainer = BOOSTERS[booster].trainer([rows], schema, settings, None)
     for _ in range(5):
         trainer.step(lambda scores: (scores - target, np.ones(4000)))
-    trained = trainer.train_scores()
+    trained = trainer.scores(0)
     assert np.ptp(trained) > 0.5
     assert_allclose(trainer.finish(5).predict(features, 1), trained, rtol=1e-6)

@@ -85,11 +85,8 @@ class TreeTrainer:
         for scores, X in zip(self._scores, self._X, strict=True):
             scores += np.array(nodes["value"])[_leaves(nodes, X)]
 
-    def train_scores(self) -> Vector:
-        return self._scores[0]
-
-    def valid_scores(self) -> list[Vector]:
-        return self._scores[1:]
+    def scores(self, place: int) -> Vector:
+        return self._scores[place]
 
     def state(self) -> State:
         return {"model": self._model.dump()}
@@ -107,6 +104,8 @@ class TreeTrainer:
 class TreeModel:
     """Trained trees."""
 
+    booster = "sklearn-tree"
+
     def __init__(self, nodes: list[Nodes], n_features: int, names: list[str] | None) -> None:
         self.nodes = nodes
         self.n_features = n_features
@@ -116,9 +115,8 @@ class TreeModel:
     def native(self) -> "TreeModel":
         return self
 
-    @property
-    def categories(self) -> dict[int, list[Any]]:
-        return {}
+    def schema(self) -> Schema:
+        return Schema(self.n_features, self.feature_names, [], {})
 
     @classmethod
     def load(cls, content: bytes, n_jobs: int | None = None) -> "TreeModel":

@@ -11,6 +11,7 @@ from gbrank.boosters.tree import Membership, Node, Split, Threshold, Tree, check
 from gbrank.common.checks import Matrix, Vector, error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.schema import Schema
 
 from .library import check_threads, lgb, translated
 
@@ -27,6 +28,8 @@ PARAMETER = re.compile(r"\[\w+: .*\]|\s*$")  # or a blank line
 
 class LightGBMModel:
     """A trained LightGBM booster."""
+
+    booster = "lightgbm"
 
     def __init__(self, native: lgb.Booster) -> None:
         self.native = native
@@ -101,26 +104,15 @@ class LightGBMModel:
         """Total each feature's gain, or count its splits."""
         return np.asarray(self.native.feature_importance(kind), dtype=np.float64)
 
-    @property
-    def n_features(self) -> int:
-        """The number of columns that the model reads."""
-        return int(self.native.num_feature())
-
-    @property
-    def feature_names(self) -> list[str]:
-        """The names of these columns."""
-        return [*self.native.feature_name()]
-
-    @property
-    def categories(self) -> dict[int, list[Any]]:
-        """The categories of codes, by column, if it was trained on categories of pandas."""
+    def schema(self) -> Schema:
+        """Describe the columns, with categories if it was trained on those of pandas."""
         known = self.native.pandas_categorical or []
         listed = CATEGORICAL_COLUMNS.search(self.native.model_to_string(num_iteration=1))
-        columns = listed[1].split(",") if listed else []
+        columns = [*map(int, listed[1].split(","))] if listed else []
         # Ordered categories are numbers to LightGBM, which does not say of which columns.
-        if len(columns) != len(known):
-            return {}
-        return dict(zip(map(int, columns), known, strict=True))
+        categories = dict(zip(columns, known, strict=True)) if len(columns) == len(known) else {}
+        names = self.native.feature_name()
+        return Schema(self.native.num_feature(), names, sorted(categories), categories)
 
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score."""

@@ -3,7 +3,7 @@
 import json
 import re
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -165,9 +165,11 @@ class LightGBMTrainer:
             self._booster = lgb.Booster(params | network_params(), data)
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
-        for i, part in enumerate(rows[1:]):
+        self._sets = [data]
+        for part in rows[1:]:
             valid = _dataset(part.X, params, schema, reference=data, init_score=part.init_score)
-            self._booster.add_valid(valid, f"valid_{i}")
+            self._booster.add_valid(valid, "valid")
+            self._sets.append(valid)
         if state is not None:
             merge(self._booster, lgb.Booster(model_str=state["model"].decode()))
 
@@ -186,21 +188,23 @@ class LightGBMTrainer:
             self._booster.update(fobj=fobj)
         self._n_trees.append(self._booster.current_iteration())
 
-    def train_scores(self) -> Vector:
-        """Compute the current scores of the training rows, in input order."""
-        return _capture(self._booster.eval_train)[0]
+    def scores(self, place: int) -> Vector:
+        """Collect the scores that LightGBM passes to a metric."""
+        seen: list[Vector] = []
 
-    def valid_scores(self) -> list[Vector]:
-        """Compute the current scores of each validation set."""
-        return _capture(self._booster.eval_valid)
+        def keep(scores: Vector, _: lgb.Dataset) -> tuple[str, float, bool]:
+            seen.append(np.array(scores, dtype=np.float64))
+            return "scores", 0.0, True
+
+        self._booster.eval(self._sets[place], "scores", keep)
+        return seen[0]
 
     def state(self) -> State:
         """Serialize the trees, and the scores, whose last bits the trees do not determine."""
-        scores = [self.train_scores(), *self.valid_scores()]
         return {
             "trees": np.array(self._n_trees, dtype=np.int64).tobytes(),
             "model": self._booster.model_to_string(num_iteration=-1).encode(),
-            **{f"scores_{i}": values.tobytes() for i, values in enumerate(scores)},
+            **{f"scores_{i}": self.scores(i).tobytes() for i in range(len(self._sets))},
         }
 
     @interrupts_held()
@@ -215,18 +219,6 @@ class LightGBMTrainer:
         """Disconnect from the other workers of a distributed fit."""
         if n_workers() > 1:
             self._booster.free_network()
-
-
-def _capture(evaluate: Callable[..., object]) -> list[Vector]:
-    """Collect the scores that LightGBM passes to a metric, for each data set."""
-    seen: list[Vector] = []
-
-    def keep(scores: Vector, _: lgb.Dataset) -> tuple[str, float, bool]:
-        seen.append(np.array(scores, dtype=np.float64))
-        return "scores", 0.0, True
-
-    evaluate(feval=keep)
-    return seen
 
 
 def _training_data(train: Documents, params: Params, schema: Schema) -> tuple[Params, lgb.Dataset]:

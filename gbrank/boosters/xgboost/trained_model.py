@@ -12,6 +12,7 @@ from gbrank.boosters.tree import Leaf, Membership, Node, Threshold, Tree, check_
 from gbrank.common.checks import Matrix, Vector, error_context
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.data.feature_matrix import Features, dense_blocks
+from gbrank.data.schema import Schema
 
 from .library import check_threads, translated, xgb
 from .matrices import as_matrix
@@ -22,6 +23,8 @@ LOGARITHMS = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "surv
 
 class XGBoostModel:
     """A trained XGBoost booster."""
+
+    booster = "xgboost"
 
     def __init__(self, native: xgb.Booster) -> None:
         self.native = native
@@ -46,7 +49,7 @@ class XGBoostModel:
             (splits,) = np.nonzero(children[0] != -1)
             n_nodes = children.shape[1]
             features = np.array(tree["split_indices"])[splits]
-            check_nodes(splits, children[:, splits], n_nodes, features, model.n_features)
+            check_nodes(splits, children[:, splits], n_nodes, features, model.native.num_features())
         return model
 
     @classmethod
@@ -116,8 +119,9 @@ class XGBoostModel:
         threads = usable_threads(None)
         check_threads(threads)
         with error_context("X must match the pretrained booster: "):
-            if X.shape[1] != self.n_features:  # XGBoost would take absent columns as missing values
-                raise ValueError(f"it has {X.shape[1]} columns, expected {self.n_features}.")
+            expected = self.native.num_features()
+            if X.shape[1] != expected:  # XGBoost would take absent columns as missing values
+                raise ValueError(f"it has {X.shape[1]} columns, expected {expected}.")
             data = xgb.DMatrix(X, enable_categorical=True, nthread=threads)
             scores = self.native.predict(
                 data, output_margin=True, validate_features=data.feature_names is not None
@@ -133,26 +137,18 @@ class XGBoostModel:
         """Total each feature's gain, or count its splits."""
         kinds = {"gain": "total_gain", "split": "weight"}
         worth = self.native.get_score(importance_type=kinds[kind])
-        names = self.native.feature_names or [f"f{place}" for place in range(self.n_features)]
+        names = self.native.feature_names or [
+            f"f{place}" for place in range(self.native.num_features())
+        ]
         return np.array([worth.get(name, 0.0) for name in names], dtype=np.float64)
 
-    @property
-    def n_features(self) -> int:
-        """The number of columns that the model reads."""
-        return int(self.native.num_features())
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """The names of these columns."""
-        names = self.native.feature_names
-        return None if names is None else list(names)
-
-    @property
-    def categories(self) -> dict[int, list[Any]]:
-        """The categories of codes, by column, which XGBoost keeps since 3.1."""
+    def schema(self) -> Schema:
+        """Describe the columns, with categories, which XGBoost keeps since 3.1."""
         _, model = _booster_and_model(json.loads(self.dump()))
-        kept = model.get("cats", {"enc": []})["enc"]
-        return {column: _texts(values) for column, values in enumerate(kept) if values["values"]}
+        listed = enumerate(model.get("cats", {"enc": []})["enc"])
+        categories = {column: _texts(values) for column, values in listed if values["values"]}
+        names = None if self.native.feature_names is None else [*self.native.feature_names]
+        return Schema(self.native.num_features(), names, sorted(categories), categories)
 
     def trees(self) -> list[Tree]:
         """Read the trees, whose sum is the score; a base score is a tree of one leaf."""

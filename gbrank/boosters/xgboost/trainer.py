@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -90,7 +90,8 @@ class XGBoostTrainer:
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = params.pop("verbosity")
         self._train = training_matrix(rows[0], schema, settings)
-        self._valid = [
+        self._scores_by: list[Callable[[xgb.Booster], Vector]] = [partial(_scores, self._train)]
+        self._scores_by += [
             SparseScores(part).by
             if sp.issparse(part.X) and not dart
             else partial(_scores, as_matrix(part.X, settings.n_jobs, part.init_score))
@@ -132,13 +133,9 @@ class XGBoostTrainer:
                 self._booster.load_config(self._booster.save_config())
             self._booster.update(self._train, self._booster.num_boosted_rounds(), obj)
 
-    def train_scores(self) -> Vector:
-        """Compute the current scores of the training rows, in input order."""
-        return _scores(self._train, self._booster)
-
-    def valid_scores(self) -> list[Vector]:
-        """Compute the current scores of each validation set."""
-        return [scores_by(self._booster) for scores_by in self._valid]
+    def scores(self, place: int) -> Vector:
+        """Compute the current scores of the training rows, or of a validation set."""
+        return self._scores_by[place](self._booster)
 
     def state(self) -> State:
         """Serialize the trees, from which XGBoost computes the same scores again."""
@@ -152,7 +149,7 @@ class XGBoostTrainer:
     @interrupts_held()
     def close(self) -> None:
         """Release the data; `meeting` connects and disconnects workers."""
-        del self._booster, self._train, self._valid
+        del self._booster, self._train, self._scores_by
 
 
 def _scores(data: xgb.DMatrix, booster: xgb.Booster) -> Vector:
