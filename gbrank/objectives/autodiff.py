@@ -223,14 +223,14 @@ def _cells_of(queries: Queries) -> list[Positions]:
         size = math.ceil(numbers.size / n_chunks)
         chunks = np.resize(numbers, (math.ceil(numbers.size / size), size, 1))
         places = np.arange(width)
-        cells = queries.offsets[chunks] + places
+        cells = queries.starts[chunks] + places
         buckets.append(np.where(places < queries.sizes[chunks], cells, queries.n_documents))
     return buckets
 
 
 def _runner(documents: Documents, unit: bool, n_jobs: int | None) -> Runner:
     queries = documents.queries
-    exchange = Exchange(unit, queries.offsets[:-1], *np.zeros((4, 1 + queries.n_documents)))
+    exchange = Exchange(unit, queries.starts, *np.zeros((4, 1 + queries.n_documents)))
     program = Program(exchanged, documents.y, parameters=exchange, tied=False)
     return Runner(program, queries, n_jobs)
 
