@@ -158,7 +158,7 @@ def _read(
     """Read a data set, and its columns that are rankers, not features."""
     extra = [name for name in (time, reader.docid) if name is not None]
     try:
-        data, files = read_parts(reader, paths, [*rankers, *extra])
+        data, rows = read_parts(reader, paths, [*rankers, *extra])
     except ValueError:
         _check_no_qrels(paths)
         raise
@@ -167,18 +167,18 @@ def _read(
     for name in (*extra, *reader.categorical_feature):
         check_known_name("column", name, known)
     names = [name for name in rankers if name in known and not Path(name).exists()]
-    columns = {name: X[name].to_numpy() for name in (*names, *extra)}
-    X = X.drop(columns=list(columns)) if columns else X
+    columns = {name: X.pop(name) for name in {*names, *extra}}
     for name in reader.categorical_feature:  # LightGBM and XGBoost know them by the type
         X = X.assign(**{name: X[name].astype("string").astype("category")})
     folds: Any = 5
     if time is not None:
-        folds = _folds_by_time(data["X"][time], data["qid"])
-    elif len(paths) > 1:
-        folds = [tuple(np.flatnonzero(files == number) for number in range(len(paths)))]
+        folds = _folds_by_time(columns[time], data["qid"])
+    elif rows[1:]:
+        folds = [rows]
     name = printable(Path(paths[0]).name)
-    dataset = Dataset(name, **data | {"X": X}, folds=folds, docid=columns.get(reader.docid or ""))
-    return dataset, {name: columns[name] for name in names}
+    docid = None if reader.docid is None else columns[reader.docid].to_numpy()
+    dataset = Dataset(name, **data | {"X": X}, folds=folds, docid=docid)
+    return dataset, {name: columns[name].to_numpy() for name in names}
 
 
 def _check_no_qrels(paths: Sequence[str]) -> None:

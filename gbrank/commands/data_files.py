@@ -167,8 +167,8 @@ FilesToScore: TypeAlias = Annotated[Labelled, "drop", "unjudged"]
 
 def read_parts(
     reader: Reader, paths: Sequence[str], keep: Sequence[str] = ()
-) -> tuple[dict[str, Any], Positions]:
-    """Read X, y and qid of the documents in all files, and the number of each one's file."""
+) -> tuple[dict[str, Any], list[Positions]]:
+    """Read X, y and qid of the documents in all files, and the rows of each file."""
     parts = [reader.read(paths[0], keep=keep)[0].arguments()]
     names = set(getattr(parts[0]["X"], "columns", ()))
     schema = None if names else Schema.learn(parts[0]["X"])  # for the width of LETOR files
@@ -182,7 +182,8 @@ def read_parts(
         data["X"] = import_optional("pandas").concat(tables, ignore_index=True)
     else:
         data["X"] = _numbered(stacked(tables))
-    return data, np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
+    ends = np.cumsum([len(part["y"]) for part in parts])
+    return data, np.split(np.arange(ends[-1]), ends[:-1])
 
 
 def _numbered(X: Any) -> Any:

@@ -179,7 +179,7 @@ def evaluate(
         if per_query:
             raise ArgumentError("per_query", "must not be given where runs are compared")
         options = {"metric": metric, "baseline": baseline, "judge_labels": judge_labels}
-        compare_runs(file, run, options, plot=plot, json=json)
+        compare_runs(file, run, plot, json, **options)
         return
     measures = {name: get_measure(name) for name in metric}
     repeats = 0  # of runs and qrels, `judged_run` says it
@@ -210,7 +210,7 @@ def evaluate(
 
 
 def compare_runs(
-    qrels: str, runs: Sequence[str], options: dict[str, Any], *, plot: str | None, json: bool
+    qrels: str, runs: Sequence[str], plot: str | None, json: bool, **options: Any
 ) -> None:
     """Print what `compare_scores` finds with these options, and draw it."""
     from gbrank.evaluation import compare_scores

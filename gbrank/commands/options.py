@@ -113,17 +113,18 @@ def _add_options(
     parser: argparse._ActionsContainer, source: Callable[..., Any], without: Sequence[str] = ()
 ) -> None:
     """Add an option for each parameter of a function, and each field of those of dataclasses."""
-    texts = {name: text for name, (_, text) in documented_parameters(source).items()}
+    documented = documented_parameters(source)
     signature = inspect.signature(source, locals=NAMES, eval_str=True)
     for name, parameter in signature.parameters.items():
+        _, text = documented.get(name, ("", ""))
         if cls := _dataclass(parameter):
-            group = parser.add_argument_group(texts.get(name, "").rstrip("."))
+            group = parser.add_argument_group(text.rstrip("."))
             _add_options(group, cls, getattr(parameter.annotation, "__metadata__", ()))
         elif name not in without:
             flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and not is_dataclass(source):
                 flag = name
-            _add_option(parser, flag, parameter, texts.get(name, ""))
+            _add_option(parser, flag, parameter, text)
 
 
 def _add_option(

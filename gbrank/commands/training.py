@@ -1,23 +1,19 @@
 """Training from a shell."""
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 from gbrank.common.checks import ArgumentError, Mask, Vector
 from gbrank.common.runtime import import_optional
-from gbrank.data.documents import Documents, fit_arguments
+from gbrank.data.documents import fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.data.text_files import STDIN
-from gbrank.fit.arguments import take_named_columns
 from gbrank.ranker import GBRanker
 
-from .data_files import Reader, TrainingFiles, is_table, read_numbers, read_parts
+from .data_files import TrainingFiles, is_table, read_numbers, read_parts
 from .options import File, FileOrColumn, NewFile, NewFolder
 
 
@@ -83,22 +79,26 @@ def train(
     start = GBRanker.load(str(ranker.init)) if refit else None
     options = {"position": position, "sample_weight": sample_weight}
     columns = {name: column for name, column in options.items() if column is not None}
-    data, mask = _read(reader, file, None if start is None else start._schema, columns)
-    for name, path in columns.items():
-        if getattr(data, name) is None:
-            numbers: dict[str, Any] = {name: _numbers_in_file(path, name, mask)}
-            data = replace(data, **numbers)
-    sets = list[Documents]()
-    if eval_set is not None:
-        schema = Schema.learn(data.X, reader.categorical_feature)
-        sets = [_read(reader, eval_set, schema, columns)[0]]
+    drop = tuple(name for name in reader.drop if name not in columns.values())
+    reader = replace(reader, drop=drop)
+    schema = None if start is None else start._schema
+    data, mask = reader.read(file, schema, columns.values())
+    names = {*columns.values()}.intersection(getattr(data.X, "columns", ()))
+    arguments = data.arguments()
+    for name, column in columns.items():  # those of a table stay in it, where fits look for them
+        arguments[name] = column if column in names else _numbers_in_file(column, name, mask)
     if start is not None:
-        start.refit(**data.arguments()).save(model)
+        start.refit(**arguments).save(model)
         print(f"model: {model}")
         return
+    sets = []
+    if eval_set is not None:
+        features = data.X.drop(columns=[*names]) if names else data.X
+        schema = Schema.learn(features, reader.categorical_feature)
+        sets = [reader.read(eval_set, schema, columns.values())[0].arguments()]
     changes = _changes(ranker, file) | {"verbose": int(sys.stderr.isatty() and not quiet)}
     ranker.set_params(**changes).fit(
-        **fit_arguments(data.arguments(), [valid.arguments() for valid in sets]),
+        **fit_arguments(arguments, sets),
         categorical_feature=reader.categorical_feature,
         checkpoint=checkpoint,
         checkpoint_rounds=checkpoint_rounds,
@@ -111,18 +111,6 @@ def train(
     if curves:
         print(f"validation {next(iter(curves))}: {ranker.best_score_:.4f}")
     print(f"model: {model}")
-
-
-def _read(
-    reader: Reader, file: str, schema: Schema | None, columns: Mapping[str, str]
-) -> tuple[Documents, Mask]:
-    """Read documents, whose positions and weights may be columns of the table."""
-    drop = tuple(name for name in reader.drop if name not in columns.values())
-    data, mask = replace(reader, drop=drop).read(file, schema, columns.values())
-    names = getattr(data.X, "columns", ())
-    named = {argument: name for argument, name in columns.items() if name in names}
-    X, values = take_named_columns(data.X, named)
-    return Documents.checked(X, data.y, data.queries, labels=data.labels, **values), mask
 
 
 def _numbers_in_file(path: str, name: str, mask: Mask) -> Vector:
@@ -187,20 +175,27 @@ def tune(
 
     if time_ordered and valid is not None:
         raise ArgumentError("time_ordered", "must not be given with --valid")
-    data, files = read_parts(reader, [file] if valid is None else [file, valid])
+    data, rows = read_parts(reader, [*filter(None, (file, valid))])
     parts: Any = QueryTimeSeriesSplit(folds) if time_ordered else folds
-    if valid is not None:
-        parts = [(np.flatnonzero(files == 0), np.flatnonzero(files))]
     optuna = import_optional("optuna", "tune")
     if quiet:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = None
+    if storage is not None:
+        backend = optuna.storages.journal.JournalFileBackend(storage)
+        study = optuna.create_study(
+            storage=optuna.storages.JournalStorage(backend),
+            study_name="gbrank",
+            direction="maximize",
+            load_if_exists=True,
+        )
     best, study = evaluation.tune(
         **data,
         ranker=ranker.set_params(**_changes(ranker, file)),
         minutes=minutes,
         n_trials=n_trials,
-        folds=parts,
-        study=None if storage is None else _stored_study(optuna, storage),
+        folds=parts if valid is None else [rows],
+        study=study,
         categorical_feature=reader.categorical_feature,
     )
     best.save(model)
@@ -209,14 +204,6 @@ def tune(
         params = ", ".join(f"{key}={choice}" for key, choice in trial.params.items())
         print(f"{name} trial: {best._measures()[0]} of held-out queries {value}, {params}")
     print(f"model: {model}")
-
-
-def _stored_study(optuna: Any, storage: str) -> Any:
-    """Open the study in a journal; create one if there is none."""
-    journal = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(storage))
-    return optuna.create_study(
-        storage=journal, study_name="gbrank", direction="maximize", load_if_exists=True
-    )
 
 
 def _changes(ranker: GBRanker, file: str) -> dict[str, Any]:

@@ -115,9 +115,9 @@ def test_files_have_the_features_of_the_first(tmp_path: Path) -> None:
     paths = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
     Path(paths[0]).write_text("1 qid:1 1:2 3:1\n0 qid:1 1:3\n")
     Path(paths[1]).write_text("1 qid:2 1:5\n")
-    data, files = read_parts(Reader(), paths)
+    data, rows = read_parts(Reader(), paths)
     assert_array_equal(data["X"], [[2, 0, 1], [3, 0, 0], [5, 0, 0]])
-    assert files.tolist() == [0, 0, 1]
+    assert [part.tolist() for part in rows] == [[0, 1], [2]]
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
