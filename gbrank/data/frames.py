@@ -229,11 +229,10 @@ def split_and_mask(
         for index, name in enumerate(data.columns)
         if name not in no_features and not is_stored_index(name)
     ]
-    ids = data[:, data.columns.index(qid)]
-    labelled = data[:, data.columns.index(label)]
+    ids = data[qid]
     for row in ids.is_null().arg_true():
         raise ArgumentError("qid", "must name a column without missing values", f"one in row {row}")
-    y, kept = judged(as_numbers(labelled, "label must name a column of numbers"), unjudged)
+    y, kept = judged(as_numbers(data[label], "label must name a column of numbers"), unjudged)
     X = data[:, features]
     if not kept.all():
         X = X.filter(kept.tolist())

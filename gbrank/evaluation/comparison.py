@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import Positions, Vector, check_choice
+from gbrank.common.checks import Positions, Vector, as_json, check_choice
 from gbrank.common.runtime import import_optional
 from gbrank.common.table import Table
 from gbrank.data.documents import Documents
@@ -314,13 +314,11 @@ class Comparison:
         -------
         dict
             "baseline", "metrics", "seeds"; and "test" and "valid", each a list with a dict for
-            every `Row`, with None for NaN.
+            every `Row`, with None for NaN and infinity.
         """
         content = {name: getattr(self, name) for name in ("baseline", "metrics", "seeds")}
-        for part in reversed(PARTS):
-            rows = map(asdict, self.summary(part))
-            content[part] = [{k: None if v != v else v for k, v in row.items()} for row in rows]
-        return content
+        content |= {part: [*map(asdict, self.summary(part))] for part in reversed(PARTS)}
+        return as_json(content)
 
     def _repr_html_(self) -> str:
         """Format the tables as notebooks show them."""

@@ -211,10 +211,9 @@ def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
         last = queries.n_documents - 1
         demand = f"must hold rows from 0 to {last} in each part, each row at most once"
         raise ArgumentError(where, demand, quoted(fold))
-    numbers = np.concatenate([np.unique(queries.index[rows]) for rows in parts])
-    query, count = np.unique(numbers, return_counts=True)
-    if torn := query[count > 1].tolist():
-        name = quoted(queries.id_list[torn[0]])
+    n_parts = np.sum([queries.count(rows) > 0 for rows in parts], axis=0)
+    if (n_parts > 1).any():
+        name = quoted(queries.id_list[n_parts.argmax()])
         raise ArgumentError(where, "must not split a query", f"query {name} in two of its parts")
     if len(parts) == 2:
         parts.insert(1, rows[:0])

@@ -115,8 +115,9 @@ def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparison
 
     mean, error, freedom, worth = powered(people, judge)
     low, high = t_interval(mean, error, freedom)
-    differences = powered(people - people[reference], judge - judge[reference])
-    difference, error, freedom, worth_of_difference = differences
+    difference, error, freedom, worth_of_difference = powered(
+        people - people[reference], judge - judge[reference]
+    )
     ends = t_interval(difference, error, freedom)
     p = p_of_t(difference, error, freedom)
     for of_tests in (p, error, freedom):
