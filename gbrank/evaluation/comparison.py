@@ -20,6 +20,7 @@ from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
 from . import statistics
+from .statistics import LEVEL, MOST_QUERIES, POWER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,6 +133,19 @@ class Row:
         """Whether it is compared with the baseline."""
         return not (math.isnan(self.p_randomization) and math.isnan(self.p_t))
 
+    def power_sentence(self, target: float) -> str:
+        """Report the minimum detectable difference, and the queries that the target needs."""
+        if math.isnan(self.minimum_detectable):
+            return "Too few queries to estimate the minimum detectable difference."
+        needed = f"{self.required_queries:,.0f}"
+        if self.required_queries > MOST_QUERIES:
+            needed = f"more than {MOST_QUERIES:,}"
+        return (
+            f"Minimum detectable difference with {self.n_queries:,} queries: "
+            f"{self.minimum_detectable:.4f} (power {POWER:g}, α {LEVEL:g}). Detecting {target:g} "
+            f"needs {needed} queries."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -192,14 +206,16 @@ class Comparison:
         if PEOPLE in scores.values:
             judge = scores.by_query(f"{measure}[{JUDGE}]").mean(axis=1)
             judged = scores.by_query(PEOPLE)[0, 0] > 0
-            both = statistics.JudgedValues(every.mean(axis=1), judge, judged)
-            tests = statistics.compared_with_judge(both, reference)
+            tests = statistics.compared_with_judge(every.mean(axis=1), judge, judged, reference)
         else:
             tests = statistics.compared(cube.mean(axis=1), reference)
         deviation = np.nan
         if n_seeds > 1 and n_queries:
             deviation = cube.mean(axis=2).std(axis=1, ddof=1)
-        minimum_detectable, needed = tests.power(n_queries, self.target_difference)
+        needed = [
+            statistics.queries_needed_for(self.target_difference, error * math.sqrt(n_queries))
+            for error in tests.error
+        ]
         leads = np.sign(cube.mean(axis=1) - cube[reference].mean(axis=0))
         columns = {
             "n_queries": n_queries,
@@ -210,7 +226,7 @@ class Comparison:
             "p_t": statistics.holm(tests.p_t),
             "rounds": self.rounds.reshape(n_rankers, -1).mean(axis=1),
             "cpu_seconds": self.cpu_seconds.reshape(n_rankers, -1).mean(axis=1),
-            "minimum_detectable": minimum_detectable,
+            "minimum_detectable": [*map(statistics.minimum_detectable, tests.error, tests.freedom)],
             "required_queries": needed,
             "judge_equivalent_queries": tests.worth,
             "wins": (leads > 0).sum(axis=1),
@@ -355,12 +371,7 @@ class Comparison:
         if not (compared := [row for row in rows if row.is_compared]):
             return [title]
         widest = max(compared, key=lambda row: row.minimum_detectable)
-        text = statistics.power_sentence(
-            widest.n_queries,
-            widest.minimum_detectable,
-            widest.required_queries,
-            self.target_difference,
-        )
+        text = widest.power_sentence(self.target_difference)
         if not math.isnan(widest.judge_equivalent_queries):
             worth = min(row.judge_equivalent_queries for row in compared)
             more = f"{worth:.1f} more queries of people"

@@ -46,14 +46,6 @@ class Means(NamedTuple):
     difference_high: Vector
 
 
-class JudgedValues(NamedTuple):
-    """Values by people and by a judge, a row for each ranker, and which queries people judged."""
-
-    people: Matrix
-    judge: Matrix
-    judged: Mask
-
-
 class Comparisons(NamedTuple):
     """Of each ranker: means, and tests of the difference from the reference; NaN for none."""
 
@@ -63,13 +55,6 @@ class Comparisons(NamedTuple):
     error: Vector  # of the difference: its standard error, and the degrees of freedom of t
     freedom: Vector
     worth: Vector  # how many queries of people the judge is worth to the difference
-
-    def power(self, n_queries: int, target: float) -> tuple[Vector, Vector]:
-        """Compute minimum detectable differences, and the queries that the target needs."""
-        errors = self.error.tolist()
-        minimum = list(map(minimum_detectable, errors, self.freedom.tolist()))
-        needed = [queries_needed_for(target, error * math.sqrt(n_queries)) for error in errors]
-        return np.array(minimum), np.array(needed)
 
 
 def common_queries(values: Matrix) -> Matrix:
@@ -105,9 +90,11 @@ def compared(values: Matrix, reference: int = -1) -> Comparisons:
     return tests
 
 
-def compared_with_judge(values: JudgedValues, reference: int = -1) -> Comparisons:
-    """Compare rankers by people's judgments and a judge's together: `powered_mean`."""
-    people, judge, judged = values
+def compared_with_judge(people: Matrix, judge: Matrix, judged: Mask, reference: int) -> Comparisons:
+    """Compare rankers, a row for each, by people's values and a judge's: `powered_mean`.
+
+    `judged` marks the queries that people have judged.
+    """
 
     def powered(people: Matrix, judge: Matrix) -> list[Vector]:
         pairs = zip(people, judge, strict=True)
@@ -285,17 +272,6 @@ def required_queries(
         demand = f"must be detectable with {MOST_QUERIES:,} queries"
         raise ArgumentError("target_difference", demand, f"{target_difference:g}")
     return int(needed)
-
-
-def power_sentence(n_queries: int, minimum: float, needed: float, target: float) -> str:
-    """Report the minimum detectable difference, and the queries that the target needs."""
-    if math.isnan(minimum):
-        return "Too few queries to estimate the minimum detectable difference."
-    required = f"{needed:,.0f}" if needed <= MOST_QUERIES else f"more than {MOST_QUERIES:,}"
-    return (
-        f"Minimum detectable difference with {n_queries:,} queries: {minimum:.4f} "
-        f"(power {POWER:g}, α {LEVEL:g}). Detecting {target:g} needs {required} queries."
-    )
 
 
 def queries_needed_for(

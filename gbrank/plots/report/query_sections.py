@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from gbrank.common.checks import Vector
-from gbrank.evaluation.statistics import common_queries, means, power_sentence
+from gbrank.evaluation.statistics import common_queries, means
 from gbrank.fit.explanations import N_REASONS
 from gbrank.measures.judges import JUDGE, PEOPLE, powered_mean
 from gbrank.plots.comparison_panels import draw_histogram, draw_queries
@@ -27,7 +27,6 @@ def changes(judged: ReportData) -> dict[str, Any]:
     if not judged.names[1:]:
         return {}
     main = judged.main
-    target = judged.comparison.target_difference
     both = common_queries(judged.values)
     n_dots = both.shape[1]
     if n_dots > DOTS:
@@ -35,9 +34,7 @@ def changes(judged: ReportData) -> dict[str, Any]:
     leads = np.nan_to_num(np.subtract(*judged.values))
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     return {
-        "power": power_sentence(
-            main.n_queries, main.minimum_detectable, main.required_queries, target
-        ),
+        "power": main.power_sentence(judged.comparison.target_difference),
         "orders": _both_orders(judged),
         "n_dots": n_dots,
         "picture": page.picture(draw_queries, both, main.metric, judged.names) if n_dots else None,
