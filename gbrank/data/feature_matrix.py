@@ -1,12 +1,20 @@
 """Features as matrices: arrays and sparse matrices of real numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.common.checks import ArgumentError, Array, check_unmasked, error_context, shortened
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Array,
+    check_unmasked,
+    error_context,
+    quoted,
+    shortened,
+)
 
 BLOCK = 2**22  # how many numbers of a sparse matrix are an array at once
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
@@ -70,6 +78,16 @@ def _converted(matrix: Features) -> Features:
         raise type(error)(
             f"X must hold numbers in two dimensions: {shortened(str(error), 300)}"
         ) from None
+
+
+def n_rows(X: Any) -> int:
+    """Count the rows of a table."""
+    column = next(iter(X.values()), ()) if isinstance(X, Mapping) else X
+    if hasattr(column, "shape"):
+        return int(column.shape[0])
+    if not hasattr(column, "__len__"):
+        raise ArgumentTypeError("X", "must be an array or a data frame", quoted(X))
+    return len(column)
 
 
 def check_not_empty(shape: tuple[int, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from gbrank.common.checks import (
-    ArgumentError,
-    ArgumentTypeError,
-    Vector,
-    check_scores,
-    queries_needed,
-    quoted,
-)
+from gbrank.common.checks import ArgumentError, Vector, check_scores, queries_needed, quoted
+from gbrank.data.feature_matrix import n_rows
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import find_matches, key_of
 from gbrank.data.queries import Queries, QueryWeights
@@ -103,15 +97,6 @@ def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
         raise ArgumentError("X", "must be passed for a model to predict scores", "None")
     X = select_columns(source, X)
     return source._predicted(X, qid, group) if isinstance(source, BaseRanker) else source.predict(X)
-
-
-def n_rows(X: Any) -> int:
-    """Count the rows of a table."""
-    if isinstance(X, Mapping):
-        return len(next(iter(X.values()), ()))
-    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
-        raise ArgumentTypeError("X", "must be an array or a data frame", quoted(X))
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def open_source(source: Any, X: Any = None, name: str = "run") -> Any:

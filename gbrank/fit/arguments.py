@@ -58,7 +58,7 @@ def checked_documents(X: TableLike, **columns: Any) -> Documents:
     if feature_table(X) is None and not hasattr(X, "counted_from"):  # of a LETOR file
         X = check_matrix(X)
     X, columns = take_named_columns(X, columns)
-    queries = take_queries(columns, n_documents(X))
+    queries = take_queries(columns, X.shape[0])
     return Documents.checked(X, queries=queries, **columns)
 
 
@@ -69,12 +69,6 @@ def take_queries(columns: dict[str, Any], length: int) -> Queries:
     if by_row is not None:
         columns["query_weight"] = queries.one_each(np.asarray(by_row), "query_weight")
     return queries
-
-
-def n_documents(X: TableLike) -> int:
-    """Count the rows of a table; refuse what is none."""
-    table = feature_table(X)
-    return int((check_matrix(X) if table is None else table).shape[0])
 
 
 def take_named_columns(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbrank.common.checks import ArgumentError, Vector
-from gbrank.data.feature_matrix import Features
+from gbrank.data.feature_matrix import Features, n_rows
 from gbrank.data.schema import Schema
 
 
@@ -28,7 +28,7 @@ def scores_of(
 
     `read` makes numbers of X.
     """
-    if is_empty(X):
+    if not n_rows(X):
         return np.empty(0)
     schema = links[0].schema
     return links[0].score(X) if schema is None else scores_by(links, schema, read(schema, X), X)
@@ -55,8 +55,3 @@ def check_readable(schema: Schema | None, booster: object) -> None:
     if schema.categories:
         demand = "must have no categories of its own for a predictor; use load_ranker"
         raise ArgumentError("init", demand, f"{booster}")
-
-
-def is_empty(X: Any) -> bool:
-    """Whether a table has no rows, as of a search without hits."""
-    return (X.shape[0] if hasattr(X, "shape") else len(X)) == 0

@@ -21,14 +21,13 @@ from gbrank.common.runtime import import_optional, interrupts_held, usable_threa
 from gbrank.common.table import Table, Tabular
 from gbrank.common.words import apart
 from gbrank.data.documents import take_rows
-from gbrank.data.feature_matrix import Features, as_dense
+from gbrank.data.feature_matrix import Features, as_dense, n_rows
 from gbrank.data.lookup import by_rank, find_rows
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 
-from .arguments import Ids, TableLike, n_documents
+from .arguments import Ids, TableLike
 from .boosted_ranker import BoostedRanker
-from .chain import is_empty
 from .pretrained import PretrainedRanker
 
 N_REASONS = 3
@@ -143,7 +142,7 @@ def explain_scores(ranker: BoostedRanker, X: TableLike, output: str) -> Any:
     schema = ranker._schema
     shares = np.empty((0, schema.n_features + 1))
     features = shares[:, :-1]
-    if not is_empty(X):
+    if n_rows(X):
         features = schema.transform(X)
         shares = _shares(ranker, features, ranker.n_jobs)
     if output == "array":
@@ -169,7 +168,7 @@ def explain_gap(
 ) -> Explanation:
     """Explain the gap between two documents, or between one and the mean of its query's."""
     schema = ranker._schema
-    queries = Queries.resolve(n_documents(X), qid, group)
+    queries = Queries.resolve(n_rows(X), qid, group)
 
     def ranked(rows: Positions) -> Positions:
         return by_rank(rows, ranker.predict(take_rows(X, rows)))

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from gbrank.common.checks import Vector
+from gbrank.data.feature_matrix import n_rows
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
-from gbrank.fit.chain import is_empty
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted, Published, saved, vector_of
 from gbrank.fit.storage import Saved
@@ -46,7 +46,7 @@ class LinearModel(BaseRanker[W]):
         ndarray, shape (n_documents,)
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
-        if is_empty(X):
+        if not n_rows(X):
             return np.empty(0)
         return weighted_sum(fitted.schema.transform(X), fitted.coef)
 

@@ -14,6 +14,7 @@ from gbrank.boosters.plan import Plan
 from gbrank.common.checks import ArgumentError, Vector, check_choice, check_finite, check_jobs
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.data.documents import Documents
+from gbrank.data.feature_matrix import n_rows
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.fit.arguments import (
     Ids,
@@ -22,7 +23,6 @@ from gbrank.fit.arguments import (
     training_documents,
     validation_documents,
 )
-from gbrank.fit.chain import is_empty
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose, draw_seed
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
@@ -242,7 +242,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         ndarray, shape (n_documents,)
         """
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
-        if is_empty(X):
+        if not n_rows(X):
             return np.empty(0)
         X, named = take_named_columns(X, {"qid": qid})
         features = fitted.schema.transform(X)

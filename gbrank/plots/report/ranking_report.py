@@ -15,6 +15,7 @@ from gbrank.common.files import StrPath, check_folder
 from gbrank.common.registry import first_line
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
+from gbrank.data.feature_matrix import n_rows
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
@@ -22,7 +23,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_of
 from gbrank.data.trec import Run, with_retrieved
 from gbrank.evaluation.comparing import compared_scores
-from gbrank.evaluation.scorable import n_rows, open_source, scores_from, select_columns
+from gbrank.evaluation.scorable import open_source, scores_from, select_columns
 from gbrank.evaluation.statistics import LEVEL
 from gbrank.fit.arguments import Ids
 from gbrank.fit.best_feature import best_feature, difference_of
