@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .boosters import Model
 from .clicks import PositionReport
 from .common.checks import (
+    ArgumentError,
     ArgumentTypeError,
     Vector,
     check_choice,
     check_integer,
     check_jobs,
     quoted,
+    shortened,
 )
 from .common.files import StrPath
 from .common.runtime import interrupts_held, usable_threads
@@ -31,9 +36,9 @@ from .fit.estimator import WEIGHTS, BaseRanker
 from .fit.explanations import Explanation, explain_gap, explain_scores
 from .fit.fitted import FittedTrees, Published
 from .fit.known_elsewhere import explains_parameters, explains_words
-from .fit.pretrained import PretrainedRanker, opened_init
+from .fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
 from .fit.rounds import Callback, EvalsResult
-from .fit.storage import Saved, model_of, read_saved, restored, saved_booster
+from .fit.storage import Saved, model_of, read_saved, restoring, saved_booster
 from .serving import Predictor
 
 
@@ -164,7 +169,6 @@ class GBRanker(BoostedRanker):
     best_iteration_ = Published[int]()
     best_score_ = Published[float]()
     evals_result_ = Published[EvalsResult]()
-    training_data_ = Published[dict[str, dict[str, int]]]("data")
     learning_rate_ = Published[float]()
     colsample_ = Published[float]()
     extra_trees_ = Published[bool]()
@@ -292,7 +296,7 @@ class GBRanker(BoostedRanker):
             labels=labels,
         )
         ranker = self._frozen()
-        ranker.init = opened_init(ranker.init, GBRanker)
+        ranker.init = opened_init(ranker.init)
         return self._publish(
             boost(
                 ranker,
@@ -570,6 +574,11 @@ class GBRanker(BoostedRanker):
         return explain_gap(self, X, names, qid=qid, group=group, query=query, docid=docid)
 
     @property
+    def training_data_(self) -> dict[str, dict[str, int]]:
+        """Documents and queries of each set."""
+        return self._fitted.data
+
+    @property
     def booster_(self) -> Any:
         """The booster's own object."""
         return self._fitted.model.native
@@ -658,4 +667,66 @@ def load_ranker(path: StrPath) -> BaseRanker[Any]:
             f"{path} must hold one of GBRanker, LinearRanker, PretrainedRanker, SLAMPerceptron, "
             f"got a {name}: use {name}.load."
         )
-    return restored(cls._from_saved, path, saved)
+    with restoring(path, saved):
+        ranker: BaseRanker[Any] = cls._from_saved(saved)
+    return ranker
+
+
+def opened_ranker(model: Any) -> Any:
+    """Open what exports and explanations take: a ranker, a trained booster, or the path of one.
+
+    A booster becomes a GBRanker of its trees.
+    """
+    if isinstance(model, str | os.PathLike):
+        path = Path(model)
+        model = (path.is_file() and pretrained_of_file(path)) or load_ranker(path)
+    model = as_pretrained(model)
+    return of_booster(model) if isinstance(model, PretrainedRanker) else model
+
+
+def opened_init(init: object) -> Any:
+    """Open the GBRanker, the folder, the booster or the file that `init` may be."""
+    demand = (
+        'must be "regression", "zero", a fitted GBRanker or the folder that one was saved in, or '
+        "a model that LightGBM or XGBoost trained, or its file"
+    )
+    if is_start_name(init):
+        return init
+    if isinstance(init, str | os.PathLike):
+        if os.path.isfile(init) and (ranker := pretrained_of_file(Path(init))):
+            return ranker
+        try:
+            return GBRanker.load(init)
+        except (OSError, ValueError) as error:
+            got = f"{quoted(init)}: {shortened(str(error).rstrip('.'), 150)}"
+            raise ArgumentError("init", demand, got) from None
+    init = as_pretrained(init)
+    if isinstance(init, GBRanker | PretrainedRanker) and init.__sklearn_is_fitted__():
+        return init
+    hint = " Cross-validation clones init, and clones are not fitted: pass a folder or a booster."
+    got = f"{quoted(init)}, which is not fitted" if isinstance(init, GBRanker) else quoted(init)
+    raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
+
+
+def of_booster(pretrained: PretrainedRanker) -> GBRanker:
+    """Make a fitted GBRanker of a trained booster."""
+    model = pretrained.model
+    ranker = GBRanker(booster=model.booster)
+    ranker._published = FittedTrees(
+        schema=pretrained._schema,
+        model=model,
+        init=None,
+        best_iteration=len(model.trees()),
+        best_score=np.nan,
+        evals_result=EvalsResult(),
+        sigmas=np.empty(0),
+        learning_rate=np.nan,
+        data_key="",
+        position_bias=None,
+        position_report=None,
+        colsample=np.nan,
+        extra_trees=False,
+        progress=None,
+        data={},
+    )
+    return ranker

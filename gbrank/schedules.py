@@ -294,11 +294,11 @@ def weight_at(schedule: Curve, round: int, rounds: int | None) -> float:
     return check_number(schedule(round, rounds), f"weight in round {round}", 0)
 
 
-def check_schedule(schedule: Curve, rounds: int | None, value_at: Callable[..., float]) -> None:
-    """Refuse a schedule with a value that `sigma_at` or `weight_at` refuses.
+def check_schedule(schedule: Curve, rounds: int | None) -> None:
+    """Refuse a schedule of sigma with a value that is no valid width.
 
     Of very many rounds, only some are tried; the others' values are checked when they come.
     """
     known = rounds or getattr(schedule, "rounds", None) or 1
     for round in (*range(0, known, max(1, known // TRIED)), known - 1):
-        value_at(schedule, round, rounds)
+        sigma_at(schedule, round, rounds)

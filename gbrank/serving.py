@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from .common.files import StrPath
 from .data.feature_matrix import Features
 from .data.schema import Schema
 from .fit.chain import Link, check_readable, scores_of
-from .fit.storage import Saved, chain_of, model_of, read_saved, restored
+from .fit.storage import Saved, model_of, read_saved, restoring
 from .linear.features import weighted_sum
 
 __all__ = ["Predictor", "load_predictor"]
@@ -101,32 +101,25 @@ def load_predictor(path: StrPath) -> Predictor:
     True
     """
     saved = read_saved(path)
-    check_servable(saved)
-    return restored(lambda content: Predictor([*_links_of(content)]), path, saved)
-
-
-def check_servable(saved: Saved) -> None:
-    """Refuse a model whose scores depend on more than the features of a document."""
+    links: list[Link] = []
     schema: Schema | None = None
-    for part in chain_of(saved):
+    part: Saved | None = saved
+    while part is not None:
         if part["fitted"].get("by_query"):
             demand = "must hold a ranker that scores documents one by one; use load_ranker"
             raise ArgumentError("path", demand, f"{part['estimator']}(by_query=True)")
-        if not part["schema"]:
-            check_readable(schema, part["estimator"])
-        schema = Schema.restored(part["schema"]) if part["schema"] else schema
-
-
-def _links_of(saved: Saved) -> Iterator[Link]:
-    schema: Schema | None = None
-    for part in chain_of(saved):
-        if part["schema"]:  # a booster alone has that of the model before
+        if part["schema"]:
             schema = Schema.restored(part["schema"])
-        if "booster" in part:
-            score = partial(model_of(part, n_jobs=1).predict, n_jobs=1)
-        else:
-            score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
-        yield Link(schema, score)
+        else:  # a booster alone has that of the model before
+            check_readable(schema, part["estimator"])
+        with restoring(path, saved):
+            if "booster" in part:
+                score = partial(model_of(part, n_jobs=1).predict, n_jobs=1)
+            else:
+                score = partial(weighted_sum, coef=np.array(part["fitted"]["coef"]))
+        links.append(Link(schema, score))
+        part = part.get("init")
+    return Predictor(links)
 
 
 def _features(schema: Schema, X: Any) -> Features:

@@ -149,7 +149,7 @@ def test_all_rounds_are_checked_before_the_first(schedule: Any, rounds: Any, bad
     """As many as are known; in a hook, when it is made."""
     message = f"sigma in round {bad} must be a number of at least 1e-300, got 0"
     with pytest.raises(ValueError, match=message):
-        check_schedule(schedule, rounds, sigma_at)
+        check_schedule(schedule, rounds)
     with pytest.raises(ValueError, match=message):
         GradientHook("ranknet", schedule, rounds=rounds)
 

@@ -47,7 +47,7 @@ class Stage:
 
 def make_stage(objective: Objective, schedule: Curve, begin: int, rounds: int | None) -> Stage:
     """Check the schedule of a stage."""
-    check_schedule(schedule, rounds, sigma_at)
+    check_schedule(schedule, rounds)
     return Stage(objective, str(objective), schedule, begin, rounds)
 
 

@@ -140,9 +140,9 @@ def _parsed(
     for flag in (word.partition("=")[0] for word in dashed):
         if flag.startswith("--") and not any(option.startswith(flag) for option in known):
             from gbrank.common.checks import nearest  # not loaded for help
-            from gbrank.fit.known_elsewhere import instead
+            from gbrank.fit.known_elsewhere import HERE
 
-            if text := instead(flag[2:].replace("-", "_")):
+            if text := HERE.get(flag[2:].replace("-", "_")):
                 options = [flags[name] for name in re.findall(r"(\w+)=", text) if name in flags]
                 here = f" Here: {', '.join(options)}." if options else ""
                 parser.error(f"unrecognized argument {flag}: {text}.{here}")

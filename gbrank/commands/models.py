@@ -39,8 +39,7 @@ def load(path: str) -> Any:
 
 def load_trees(path: str) -> Any:
     """Load the GBRanker in a folder, or make one of the booster in a file."""
-    from gbrank.opening import opened_ranker
-    from gbrank.ranker import GBRanker
+    from gbrank.ranker import GBRanker, opened_ranker
 
     ranker = opened_ranker(path)
     if not isinstance(ranker, GBRanker):

@@ -1,6 +1,6 @@
 """DaskGBRanker, GBRanker on a Dask cluster."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -100,7 +100,7 @@ class DaskGBRanker(GBRanker):
             start them anew.
         """
         client = import_optional("distributed", "dask").get_client()
-        ranker, seed = portable(self.to_local())
+        ranker: Any = portable(self.to_local())
         training = {
             "X": X,
             "y": y,
@@ -117,12 +117,18 @@ class DaskGBRanker(GBRanker):
             eval_labels=eval_labels,
         )
         columns = {name: values for name, values in training.items() if values is not None}
-        fitted = run_on_workers(
-            client,
-            partial(_fit, ranker, categorical_feature),
-            distribute(client, {"": columns, **sets}, ranker.validation_fraction, seed),
-        )
-        return self._publish(fitted)
+        fraction = ranker.validation_fraction
+        shards = distribute(client, {"": columns, **sets}, fraction, ranker.random_state)
+
+        def task(*parts: Data) -> FittedTrees:
+            """Fit on this worker's rows."""
+            from distributed import get_worker
+
+            threads = get_worker().state.nthreads
+            fitted = fit_part(ranker, threads, *parts, categorical_feature=categorical_feature)
+            return fitted._fitted
+
+        return self._publish(run_on_workers(client, task, shards))
 
     def predict(self, X: Collection, *, num_iteration: int | None = None) -> Any:
         """Score each row; higher ranks earlier within its query.
@@ -147,9 +153,14 @@ class DaskGBRanker(GBRanker):
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, num_iteration=num_iteration)
         if hasattr(X, "map_partitions"):
-            return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
+            import pandas as pd
+
+            def series(block: TableLike) -> Any:
+                return pd.Series(predict(block), index=block.index, name="score")
+
+            return X.map_partitions(series, meta=("score", np.float64))
         blocks = X.rechunk({1: -1})
-        return blocks.map_blocks(_predict_block, predict, drop_axis=1, meta=np.empty(0))
+        return blocks.map_blocks(predict, drop_axis=1, meta=np.empty(0))
 
     def score(
         self,
@@ -191,24 +202,3 @@ class DaskGBRanker(GBRanker):
     def _to_saved(self) -> Saved:
         """Collect what a GBRanker would save: its `load` and `load_ranker` read it."""
         return self.to_local()._to_saved()
-
-
-def _fit(
-    ranker: GBRanker, categorical_feature: Sequence[int | str] | None, *parts: Data
-) -> FittedTrees:
-    """Fit on this worker's rows."""
-    from distributed import get_worker
-
-    n_jobs = get_worker().state.nthreads
-    return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)._fitted
-
-
-def _predict_frame(block: TableLike, predict: Callable[..., Any]) -> Any:
-    import pandas as pd
-
-    return pd.Series(_predict_block(block, predict), index=block.index, name="score")
-
-
-def _predict_block(block: TableLike, predict: Callable[..., Any]) -> Any:
-    """Score the rows of a block: a filter may leave none."""
-    return predict(block) if block.shape[0] else np.empty(0)

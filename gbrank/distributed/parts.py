@@ -12,9 +12,8 @@ from gbrank.common.collective import BoosterError, WorkersLostError
 from gbrank.data.documents import fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.fit.boosted_ranker import tree_settings
-from gbrank.fit.pretrained import opened_init
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.ranker import GBRanker
+from gbrank.ranker import GBRanker, opened_init
 
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10
@@ -41,16 +40,15 @@ def with_query_weights(part: Data) -> Data:
     return part | {"query_weight": queries.one_each(part["query_weight"], "query_weight")}
 
 
-def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
-    """Check a ranker's parameters; return it with what workers must agree on, and its seed."""
+def portable(ranker: GBRanker) -> GBRanker:
+    """Check a ranker's parameters; return it with what workers must agree on."""
     settings = tree_settings(ranker)
-    ranker.set_params(
+    return ranker.set_params(
         objective=get_objective(ranker.objective),
         eval_metric=ranker._measures(),
         random_state=settings.seed,
-        init=opened_init(ranker.init, GBRanker),
+        init=opened_init(ranker.init),
     )
-    return ranker, settings.seed
 
 
 def take_part(

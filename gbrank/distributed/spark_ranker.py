@@ -36,8 +36,9 @@ OWN_DEFAULTS = {
     "checkpoint": None,
     "checkpoint_rounds": 50,
 }
-# Parameters that name a column, and what tasks call it.
+# Parameters that name columns, and what tasks call them.
 CALLED = {
+    "featuresCol": "X",
     "labelCol": "y",
     "qidCol": "qid",
     "weightCol": "sample_weight",
@@ -159,19 +160,18 @@ class SparkGBRanker(
         return self
 
     def _fit(self, dataset: DataFrame) -> "SparkGBRankerModel":
-        ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
-        params = ("featuresCol", *CALLED)
-        chosen = {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
-        columns = [self._features(dataset).alias("X")] + [
-            _column(dataset, param, chosen[param]).alias(name)
-            for param, name in CALLED.items()
-            if param in chosen
-        ]
-        labels = check_column_names(self.getOrDefault(self.labels) or [])
+        ranker = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
+        chosen = {name: self.getOrDefault(name) for name in CALLED if self.isDefined(name)}
+        columns = [self._features(dataset).alias("X")]
         columns += [
-            _column(dataset, "labels", name).alias(_label_column(number))
-            for number, name in enumerate(labels)
+            _column(dataset, param, column).alias(CALLED[param])
+            for param, column in chosen.items()
+            if param != "featuresCol"
         ]
+        names = check_column_names(self.getOrDefault(self.labels) or [])
+        # Spark takes no dots in the columns that it passes to tasks.
+        labels = {f"label_{number}": name for number, name in enumerate(names)}
+        columns += [_column(dataset, "labels", labels[alias]).alias(alias) for alias in labels]
         if not (slots := n_slots(dataset)):
             raise RuntimeError(
                 "the Spark cluster must have an executor, got none that is ready: run a job first."
@@ -234,17 +234,15 @@ class SparkGBRankerModel(
         return _ModelReader()
 
 
-class _ModelWriter(util.MLWriter):
+class _ModelWriter(util.DefaultParamsWriter):
     """Writes the parameters as Spark does, and the files of `GBRanker.save` as one table."""
 
-    def __init__(self, model: SparkGBRankerModel) -> None:
-        super().__init__()
-        self.model = model
+    instance: SparkGBRankerModel
 
     def saveImpl(self, path: str) -> None:
-        util.DefaultParamsWriter.saveMetadata(self.model, path, self.sc)
+        super().saveImpl(path)
         with tempfile.TemporaryDirectory() as folder:
-            self.model.ranker.save(folder)
+            self.instance.ranker.save(folder)
             files = [(file.name, file.read_bytes()) for file in Path(folder).iterdir()]
         table = self.sparkSession.createDataFrame(files, "name string, content binary")
         table.write.parquet(f"{path}/ranker")
@@ -298,25 +296,18 @@ def _kind(dataset: DataFrame, param: str, column: str) -> Any:
     return dataset.schema[column].dataType
 
 
-def _label_column(number: int) -> str:
-    """Name a label for tasks: Spark takes no dots in the columns that it passes to them."""
-    return f"label_{number}"
-
-
-def _parts(table: pa.Table | None, chosen: dict[str, Any], labels: list[str]) -> list[Data]:
+def _parts(table: pa.Table | None, chosen: dict[str, Any], labels: dict[str, str]) -> list[Data]:
     """Split rows into those to train on and those to validate on."""
     if table is None or not table.num_rows:
         raise _too_few([0])
     for param, column in chosen.items():
-        if nulls := table.column(CALLED.get(param, "X")).null_count:
+        if nulls := table.column(CALLED[param]).null_count:
             raise ValueError(f"{param} must not be null, got {nulls} nulls in column {column!r}.")
     values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
     X = _matrix(table.column("X").combine_chunks())
     names = chosen["featuresCol"]
     if labels:
-        values["labels"] = {
-            name: values.pop(_label_column(number)) for number, name in enumerate(labels)
-        }
+        values["labels"] = {name: values.pop(alias) for alias, name in labels.items()}
     values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
     if (held_out := values.pop("held_out", None)) is None:
         return [values]

@@ -24,9 +24,8 @@ from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.chain import scores_by
 from gbrank.fit.estimator import BaseRanker
-from gbrank.linear.linear_model import LinearModel
-from gbrank.opening import opened_ranker
-from gbrank.ranker import GBRanker
+from gbrank.linear.linear_ranker import LinearModel
+from gbrank.ranker import GBRanker, opened_ranker
 
 from .elasticsearch import Extractors
 from .forest import FeatureNames, Forest, forest_of, names_of

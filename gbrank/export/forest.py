@@ -9,8 +9,7 @@ from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_unique,
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker
-from gbrank.opening import of_booster
-from gbrank.ranker import GBRanker
+from gbrank.ranker import GBRanker, of_booster
 
 FeatureNames = Sequence[str] | Mapping[str, str]
 

@@ -12,8 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gbrank.common.checks import ArgumentError, check_known_name
-from gbrank.linear.linear_model import LinearModel
-from gbrank.linear.linear_ranker import LinearRanker
+from gbrank.linear.linear_ranker import LinearModel, LinearRanker
 
 from .forest import FeatureNames, names_of
 from .vespa import check_expressions

@@ -15,7 +15,7 @@ from gbrank.common.checks import (
     quoted,
 )
 from gbrank.common.collective import all_any
-from gbrank.data.documents import VALIDATION, Documents, Labels
+from gbrank.data.documents import Documents, Labels
 from gbrank.data.feature_matrix import check_matrix
 from gbrank.data.frames import as_frame, feature_table
 from gbrank.data.queries import Queries
@@ -126,11 +126,12 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
             raise ValueError(f"{name} needs eval_set=, got none.")
         return {}
     _check_lists(eval_set, lists)
-    named = {name: lists[argument] for name, argument in VALIDATION.items() if argument in lists}
     sets = {}
     for number, (X, y) in enumerate(eval_set):
         columns = {
-            name: values[number] for name, values in named.items() if values[number] is not None
+            argument.removeprefix("eval_"): values[number]
+            for argument, values in lists.items()
+            if values[number] is not None
         }
         sets[f"eval_set[{number}]: "] = {"X": X, "y": y, **columns}
     return sets

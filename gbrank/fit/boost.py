@@ -13,14 +13,14 @@ from sklearn.base import clone
 
 from gbrank.boosters import BOOSTERS, Model, Trainer, TreeSettings
 from gbrank.boosters.booster_params import options_in_use
-from gbrank.boosters.interface import State
-from gbrank.clicks import PositionReport
+from gbrank.boosters.interface import GradientPair, RoundRecord
+from gbrank.boosters.plan import Plan
+from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.common.checks import (
     ArgumentError,
     Positions,
     Vector,
     check_finite,
-    check_vector,
     error_context,
     quoted,
     warn_user,
@@ -28,27 +28,84 @@ from gbrank.common.checks import (
 from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.files import StrPath
 from gbrank.common.runtime import interrupts_held, usable_threads
-from gbrank.data.documents import Documents
-from gbrank.data.sampling import query_noise
+from gbrank.data.documents import EVERY, Chosen, Documents
+from gbrank.data.sampling import document_keys, query_noise, sampled
 from gbrank.data.schema import Schema
 from gbrank.objectives.objective_registry import get_objective
 
 from .best_feature import baseline_column, warn_if_behind
 from .boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
-from .boosting import Boosting, Gradients
 from .chain import scores_by
 from .checkpoints import Checkpoint, fit_hashes
-from .estimator import BaseRanker
+from .estimator import BaseRanker, check_verbose
 from .fitted import FittedTrees
 from .interrupted import as_part, is_part, kept
-from .loop import judges_of, run_rounds, warn_of_data
-from .multiplier import check_held_out
-from .position_bias import DebiasedTrainer, report_of_positions
+from .loop import documents_key, judges_of, run_rounds, warn_of_data
+from .multiplier import check_held_out, own_multipliers
+from .position_bias import PositionBiases, report_of_positions
 from .rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
 
 FOLDS = 3  # of the training queries, where no others judge the baseline
 START = 0.1  # the share of the rounds for which "regression" is trained
 TOGETHER = 0.3  # largest sum of learning rates of trees that take their steps from one gradient
+
+
+class Gradients:
+    """The gradients of a fit by round, of the documents that the round draws.
+
+    `record` is that of the last round; it keeps the gradients of rounds that are `watched`.
+    """
+
+    record: RoundRecord
+    biases: PositionBiases | None = None
+
+    def __init__(
+        self, ranker: BoostedRanker, train: Documents, seed: int, watched: bool = False
+    ) -> None:
+        objective, self.multipliers = own_multipliers(get_objective(ranker.objective))
+        before = None
+        start = ranker.init is None and train.init_score is None
+        self.data_key = documents_key(train)
+        if isinstance(ranker.init, BoostedRanker):
+            start = ranker.init._fitted.data_key != self.data_key  # which are to be learned anew
+            before = None if start else ranker.init._fitted.progress
+        self.staged = StagedObjective(
+            objective,
+            ranker.sigma,
+            start=start,
+            rounds=ranker.n_estimators,
+            curvature=ranker.curvature,
+            n_jobs=ranker.n_jobs,
+            before=before,
+        )
+        self._bound = self.staged.bind(train)
+        self._fraction = ranker.subsample
+        self._seed = seed
+        self._watched = watched
+        queries = train.queries
+        by_query = ranker.subsample_by == "query"
+        self._index: Chosen = queries.index if by_query else EVERY
+        if self._fraction < 1:
+            self._keys = queries.id_keys if by_query else document_keys(queries)
+
+    def at(self, scores: Vector, round: int, plan: Plan) -> GradientPair:
+        """Return gradient and curvature at some scores, to which biases are added."""
+        if self.biases is not None:
+            scores = self.biases.add_to(scores)
+        left_out = None
+        if self._fraction < 1:
+            left_out = ~sampled(self._keys, self._fraction, self._seed, round)[self._index]
+        gradient, curvature, self.record = self.staged.derivatives(
+            self._bound, scores, round, plan=plan, left_out=left_out, watched=self._watched
+        )
+        if self.biases is not None:
+            self.biases.improve(gradient, curvature)
+        return gradient, curvature
+
+    def step(self, trainer: Trainer, round: int, plan: Plan) -> RoundRecord:
+        """Grow one tree on the gradients at the current scores."""
+        trainer.step(partial(self.at, round=round, plan=plan))
+        return self.record
 
 
 def boost(
@@ -76,46 +133,32 @@ def boost(
         raise ArgumentError("eval_init_score", demand)
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
     warn_of_data(documents[0], schema)
-    checkpoint = _checkpoint(ranker, schema, documents, folder, every)
+    checkpoint = None
+    if folder is not None:
+        checkpoint = Checkpoint(folder, every, fit_hashes(ranker, schema, documents))
     if len(documents) == 1 and ranker.validation_fraction is not None:
         documents = [*documents[0].split(ranker.validation_fraction, settings.seed)]
     elif len(documents) == 1 and ranker.early_stopping_rounds is not None:
         demand = "needs validation data: pass eval_set=, or set validation_fraction"
         raise ArgumentError("early_stopping_rounds", demand)
-    train, *valid = documents
-    if ranker.baseline is not None and not valid and not is_part():
+    if ranker.baseline is not None and len(documents) == 1 and not is_part():
+        (train,) = documents
         scores = _scores_in_folds(ranker, settings, schema, train)
         warn_if_behind(ranker, schema, train, train, scores)
-    return grow(ranker, settings, schema, train, valid, checkpoint, called)
-
-
-def _checkpoint(
-    ranker: BoostedRanker,
-    schema: Schema,
-    documents: Sequence[Documents],
-    folder: StrPath | None,
-    every: int,
-) -> Checkpoint | None:
-    if folder is None:
-        return None
-    if not isinstance(ranker.random_state, int):
-        demand = "must be an integer with a checkpoint, so that the same fit can be called again"
-        raise ArgumentError("random_state", demand, repr(ranker.random_state))
-    return Checkpoint(folder, every, fit_hashes(ranker, schema, documents))
+    return grow(ranker, settings, schema, documents, checkpoint, called)
 
 
 def grow(
     ranker: BoostedRanker,
     settings: TreeSettings,
     schema: Schema,
-    train: Documents,
-    valid: Sequence[Documents] = (),
+    documents: Sequence[Documents],
     checkpoint: Checkpoint | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
-    gradients = Gradients(ranker, train, settings.seed)
-    start, (train, *valid) = _started(ranker, schema, settings.seed, [train, *valid])
+    gradients = Gradients(ranker, documents[0], settings.seed, watched=bool(callbacks))
+    start, (train, *valid) = _started(ranker, schema, settings.seed, documents)
     chosen = chosen_trees(ranker, train.queries, start)
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
     settings = replace(settings, n_jobs=threads, **chosen)
@@ -123,66 +166,55 @@ def grow(
     history, state = earlier or (History(gradients.staged.plan), None)
     rate = settings.learning_rate
     stopping = stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate)
-    training = "train" in history.results if history.done else ranker._shows
+    shows = check_verbose(ranker.verbose)
+    training = "train" in history.results if history.done else shows
     judges = judges_of(ranker, train, valid, schema, stopping, training=training)
     check_held_out(gradients.multipliers, judges.deciding)
     positions = report_of_positions(train, ranker.position_regularization)
-    trainer = _trainer_of(ranker, settings, schema, [train, *valid], positions, state)
+    trainer = BOOSTERS[ranker.booster].trainer([train, *valid], schema, settings, state)
+    if positions is not None and train.position is not None:
+        trust = np.array(positions.identified)
+        if ranker.position_regularization is None:
+            trust = np.ones(len(trust))
+        gradients.biases = PositionBiases(train.position, trust, rate, history.biases)
     with closing(trainer):
         keep = bool if checkpoint is None else partial(checkpoint.write, history, trainer)
         called: list[Callback] = [*gradients.multipliers, *callbacks]
-        boosting = Boosting(trainer, gradients, watched=bool(called))
-        shows = ranker._shows
-        run_rounds(boosting, judges, history, callbacks=called, keep=keep, progress=shows)
+        run_rounds(
+            partial(gradients.step, trainer),
+            trainer,
+            judges,
+            history,
+            callbacks=called,
+            keep=keep,
+            progress=shows,
+        )
         model = kept(trainer.finish, history.best_round)
         scores = kept(_final_scores, model, trainer, valid[judges.deciding :], threads)
-    biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
-    _warn_without_splits(ranker, model, train)
-    gradients.staged.warn_of_start_alone(history.done, history.best_round, history.plan)
-    if valid:
-        warn_if_behind(ranker, schema, train, valid[judges.deciding], scores)
-    return FittedTrees(
-        schema=schema,
-        model=model,
-        init=start,
-        position_bias=biases,
-        position_report=positions,
-        progress=gradients.staged.progress(history.plan, history.best_round),
-        data=sizes_of(train, valid),
-        data_key=gradients.data_key,
-        **chosen,
-        **history.published(judges.decisive),
-    )
-
-
-def _trainer_of(
-    ranker: BoostedRanker,
-    settings: TreeSettings,
-    schema: Schema,
-    documents: Sequence[Documents],
-    positions: PositionReport | None,
-    state: State | None,
-) -> Trainer | DebiasedTrainer:
-    trainer = BOOSTERS[ranker.booster].trainer(documents, schema, settings, state)
-    train = documents[0]
-    if positions is None or train.position is None:
-        return trainer
-    trust = np.array(positions.identified)
-    if ranker.position_regularization is None:
-        trust = np.ones(len(trust))
-    return DebiasedTrainer(trainer, train.position, trust, settings.learning_rate, state)
-
-
-def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) -> None:
-    """Warn of trees that tell no document from another."""
     if not model.importances().any():
         warn_user(
             "no tree has a split; all scores are equal. Possible causes: too few documents "
             f"({len(train.y)}) for min_child_samples={ranker.min_child_samples}; features without "
             "variation; gradients that are too small (a narrow sigma)."
         )
+    gradients.staged.warn_of_start_alone(history.done, history.best_round, history.plan)
+    if valid:
+        warn_if_behind(ranker, schema, train, valid[judges.deciding], scores)
+    biases = gradients.biases
+    return FittedTrees(
+        schema=schema,
+        model=model,
+        init=start,
+        position_bias=None if biases is None else biases.after(history.best_round),
+        position_report=positions,
+        progress=gradients.staged.progress(history.plan, history.best_round),
+        data=sizes_of([train, *valid]),
+        data_key=gradients.data_key,
+        **chosen,
+        **history.published(judges.decisive),
+    )
 
 
 def _scores_in_folds(
@@ -202,13 +234,13 @@ def _scores_in_folds(
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("ignore")  # what the whole fit says, too
-            fitted = as_part(partial(grow, ranker, settings, schema, rest))
-            models = [fitted.model]
-            if is_start_name(ranker.init) and fitted.init is not None:
-                models.append(fitted.init._fitted.model)
-            parts = [model.predict(judged.X, settings.n_jobs) for model in models]
-            start = 0.0 if judged.init_score is None else judged.init_score
-            scores[mask[train.queries.index]] = start + sum(parts)
+            fitted = as_part(partial(grow, ranker, settings, schema, [rest]))
+            rows = mask[train.queries.index]
+            scores[rows] = fitted.model.predict(judged.X, settings.n_jobs)
+            if judged.init_score is not None:
+                scores[rows] += judged.init_score
+            elif fitted.init is not None:
+                scores[rows] += fitted.init._fitted.model.predict(judged.X, settings.n_jobs)
     return scores
 
 
@@ -234,8 +266,8 @@ def with_features(
 
 def with_scores(documents: Documents, predicted: Vector) -> Documents:
     """Return documents with the scores that a model predicts as initial scores."""
-    scores = check_vector(predicted, "init's predictions", len(documents.y))
-    return replace(documents, init_score=np.array(check_finite(scores, "init's predictions")))
+    scores = check_finite(predicted, "init's predictions", len(documents.y))
+    return replace(documents, init_score=scores)
 
 
 def _started(
@@ -262,10 +294,11 @@ def _started(
         verbose=0,
     )
     settings = tree_settings(start, seed=seed)
-    fitted = as_part(partial(grow, start, settings, schema, documents[0]))
+    fitted = as_part(partial(grow, start, settings, schema, documents[:1]))
     start._publish(fitted)
-    scores = [fitted.model.predict(part.X, settings.n_jobs) for part in documents]
-    return start, [with_scores(*pair) for pair in zip(documents, scores, strict=True)]
+    return start, [
+        with_scores(part, fitted.model.predict(part.X, settings.n_jobs)) for part in documents
+    ]
 
 
 def _final_scores(
@@ -286,15 +319,14 @@ def _final_scores(
     return scores
 
 
-def sizes_of(train: Documents, valid: Sequence[Documents]) -> dict[str, dict[str, int]]:
+def sizes_of(documents: Sequence[Documents]) -> dict[str, dict[str, int]]:
     """Return how many documents and queries there are in each set, of all workers."""
-    parts = {"train": train, **{f"valid_{i}": part for i, part in enumerate(valid)}}
     return {
-        name: {
+        f"valid_{place - 1}" if place else "train": {
             "documents": int(all_sum(part.queries.n_documents)),
             "queries": int(all_sum(part.queries.n_queries)),
         }
-        for name, part in parts.items()
+        for place, part in enumerate(documents)
     }
 
 
@@ -326,7 +358,7 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
         scores: Any = sum(map(np.take, values, leaves), start=0.0 if start is None else start)
         for number, (leaf, old) in enumerate(zip(leaves, values, strict=True)):
             if number % max(1, round(TOGETHER / rate)) == 0:
-                gradient, curvature, _ = gradients.at(scores, number, gradients.staged.plan)
+                gradient, curvature = gradients.at(scores, number, gradients.staged.plan)
             slope, width = (np.bincount(leaf, part, len(old)) for part in (gradient, curvature))
             step = -rate * slope / np.where(width > 0, width + continued.reg_lambda, 1.0)
             scores = scores + step[leaf]
@@ -339,6 +371,6 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
         model=model,
         best_score=np.nan,
         evals_result=EvalsResult(),
-        data=sizes_of(train, []),
+        data=sizes_of([train]),
         data_key=gradients.data_key,
     )

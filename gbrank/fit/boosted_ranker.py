@@ -70,11 +70,6 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     verbose: int = Parameter(0, check_verbose)
     booster_params: dict[str, Any] | None = Parameter(None, check_params)
 
-    @property
-    def _shows(self) -> bool:
-        """Whether a fit shows a bar, and measures the training queries."""
-        return check_verbose(self.verbose)
-
 
 def is_start_name(init: object) -> bool:
     """Return whether an `init` is one of the words that it may be, or None."""

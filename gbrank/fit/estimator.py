@@ -34,7 +34,8 @@ from gbrank.data.schema import Schema
 
 from .arguments import Ids, TableLike, take_named_columns, take_queries
 from .fitted import Fitted, Published
-from .storage import FILE, Saved, read_saved, restored, write_saved
+from .known_elsewhere import check_keywords
+from .storage import FILE, Saved, read_saved, restoring, write_saved
 
 if TYPE_CHECKING:  # measures are compiled code: who only loads a ranker need not wait for numba
     from typing_extensions import Self
@@ -109,9 +110,9 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """Return the score of each row, for rankers whose scores depend on queries, too."""
         return self.predict(X)
 
-    @abstractmethod
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
+        return self._description(self._fitted)
 
     @classmethod
     @abstractmethod
@@ -186,21 +187,21 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         from gbrank.measures.measure import bind_to_rows
 
         weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        X, columns = take_named_columns(X, {"y": y, "qid": qid, "group": group, **weights})
+        named = {"y": y, "qid": qid, "group": group, "labels": labels, **weights}
+        X, columns = take_named_columns(X, named)
         scores = np.asarray(self._predicted(X, columns["qid"], group))
         queries = take_queries(columns, len(scores))
         measure = self._measures()[0]
         by_position = measure.with_positions(self._schema)
         features = None if by_position is measure else self._schema.transform(X)
+        if judge_labels is not None:
+            judges.check_unweighted(*weights.values())
+            columns = judges.with_judge(columns["y"], judge_labels, queries, labels)
+        documents = Documents.checked(features, queries=queries, **columns)
         if judge_labels is None:
-            documents = Documents.checked(features, queries=queries, labels=labels, **columns)
             return bind_to_rows(by_position, documents).mean(scores)
-        judges.check_unweighted(*weights.values())
-        both = judges.with_judge(columns["y"], judge_labels, queries, labels)
-        documents = Documents.checked(features, queries=queries, **both)
         values = judges.both_values(by_position, documents, scores)
-        people = judges.queries_of_people(documents)
-        return judges.powered_mean(*values, people).mean
+        return judges.powered_mean(*values, judges.queries_of_people(documents)).mean
 
     def save(self, path: StrPath) -> None:
         """Write the model to a folder, as one JSON file.
@@ -258,19 +259,21 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             raise ValueError(
                 f"{Path(path) / FILE} must hold a {cls.__name__}, got a {name}: use {name}.load."
             )
-        return restored(cls._from_saved, path, saved)
+        with restoring(path, saved):
+            return cls._from_saved(saved)
 
     @property
     def n_features_in_(self) -> int:
         """How many features there are."""
-        return self._fitted.schema.n_features
+        return self._schema.n_features
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the columns, where X was a data frame."""
-        if self._fitted.schema.names is None:
+        names = self._schema.names
+        if names is None:
             raise AttributeError("feature_names_in_ is there where X was a data frame in fit.")
-        return np.array(self._fitted.schema.names, dtype=object)
+        return np.array(names, dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether a fit has ended."""
@@ -294,9 +297,17 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     def _frozen(self: T) -> T:
         """Return a ranker with the same parameters, which nobody else can change."""
         frozen = copy(self)  # by fields: the constructor of a subclass may take others
-        for name in (declared.name for declared in fields(self)):  # type: ignore[arg-type]
-            setattr(frozen, name, plain(getattr(self, name)))
+        for declared in fields(self):  # type: ignore[arg-type]
+            setattr(frozen, declared.name, plain(getattr(self, declared.name)))
         return frozen
+
+    def set_params(self: T, **params: Any) -> T:
+        """Set parameters by name; return the ranker."""
+        # Of another's parameter, its owner counts.
+        values = {name.partition("__")[0]: value for name, value in params.items()}
+        known = self.get_params(deep=False)
+        check_keywords(type(self).__name__, "parameter", values, known, ValueError)
+        return super().set_params(**params)
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -342,21 +353,17 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         params = self.get_params(deep=False)
         for name, value in params.items():
             if isinstance(value, BaseEstimator):
-                params[name] = _Shown(value)
+                params[name] = _Shown(repr(value))
         # scikit-learn breaks the lines of those only that have its own repr.
         methods = {"__repr__": BaseEstimator.__repr__}
         shown = type(type(self).__name__, (type(self),), methods)(**params)
         return str(shown.__repr__(N_CHAR_MAX))
 
 
-class _Shown:
-    """Stands for an estimator that is shown inside another one: its text is requested once."""
+class _Shown(str):
+    """The text of an estimator that is shown inside another one, which is requested once."""
 
-    def __init__(self, estimator: BaseEstimator) -> None:
-        self._text = repr(estimator)
-
-    def __repr__(self) -> str:
-        return self._text
+    __repr__ = str.__str__
 
 
 def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters import Model
 from gbrank.common.checks import (
     ArgumentError,
     Matrix,
@@ -119,14 +118,13 @@ class Explanation(Tabular):
         return np.argsort(-np.abs(self.shares), kind="stable").tolist()
 
     def _table(self) -> Table:
-        head = ["feature", "share"]
-        columns = [self.features]
+        columns: dict[str, list[Any]] = {"feature": self.features}
         for name, values in zip(self.names, (self.first, self.second), strict=True):
             if values is not None:
-                head.insert(-1, apart(name, head))
-                columns.append(values)
-        rows = [[*(column[i] for column in columns), float(self.shares[i])] for i in self.largest]
-        return Table(head, rows, caption=str(self))
+                columns[apart(name, [*columns, "share"])] = values
+        columns["share"] = self.shares.tolist()
+        largest = {name: [values[i] for i in self.largest] for name, values in columns.items()}
+        return Table.of(largest, caption=str(self))
 
 
 def short(value: object) -> str:
@@ -200,10 +198,14 @@ def _shares(
     ranker: BoostedRanker | PretrainedRanker, features: Features, n_jobs: int | None
 ) -> Matrix:
     """Compute what each feature adds to the score of each row, and the mean score."""
+    init = None
     if isinstance(ranker, PretrainedRanker):
-        return _shares_of_model(ranker.model, features, n_jobs)
-    shares = _shares_of_model(ranker._fitted.model, features, n_jobs)
-    init = ranker._fitted.init
+        model = ranker.model
+    else:
+        model = ranker._fitted.model
+        init = ranker._fitted.init
+    with interrupts_held():
+        shares = model.contributions(features, usable_threads(check_jobs(n_jobs)))
     if init is None:
         return shares
     schema = ranker._schema
@@ -215,11 +217,6 @@ def _shares(
     columns = inner.columns_in(schema)
     shares[:, [*columns, -1]] += _shares(init, inner.convert(features, schema), n_jobs)
     return shares
-
-
-def _shares_of_model(model: Model, features: Features, n_jobs: int | None) -> Matrix:
-    with interrupts_held():
-        return model.contributions(features, usable_threads(check_jobs(n_jobs)))
 
 
 def _values(schema: Schema, features: Features) -> list[list[Any]]:

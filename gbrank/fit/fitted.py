@@ -2,7 +2,7 @@
 
 from ast import literal_eval
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -56,19 +56,13 @@ def _restores(cls: type[Fitted]) -> dict[str, Callable[[Any], Any]]:
 
 
 class Published(Generic[T]):
-    """A public attribute of a ranker, which reads a field of what its fit has published."""
-
-    def __init__(self, field: str = "") -> None:
-        self._field = field
+    """An attribute of a ranker, which reads the field of its name in what a fit has published."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._field = self._field or name.strip("_")
+        self._field = name.strip("_")
 
     def __get__(self, ranker: Any, owner: type) -> T:
         return cast(T, self if ranker is None else getattr(ranker._fitted, self._field))
-
-    def __set__(self, ranker: Any, value: T) -> None:
-        ranker._published = replace(ranker._fitted, **{self._field: value})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,7 +17,7 @@ DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
 TABLE: list[dict[str, Any]] = WORDS["elsewhere"]
 DEFAULTS: dict[str, Any] = WORDS["defaults"]  # values that name what is done here anyway
 HERE = {
-    name: row["here"].replace("NAME", name)
+    name: row["here"].replace("NAME", name).replace("`", "")
     for row in reversed(TABLE)  # where a word is in several rows, the first one counts
     for library in LIBRARIES
     for name in row.get(library, ())
@@ -31,23 +31,18 @@ CALLBACKS = {
 }
 
 
-def instead(name: str) -> str | None:
-    """Return the equivalent of a parameter name of another library, as plain text."""
-    return HERE[name].replace("`", "") if name in HERE else None
-
-
 def check_no_theirs(callback: object) -> None:
     """Refuse a callback of another library, with what stands for it here."""
     kind = type(callback)
     if (library := LIBRARIES.get(kind.__module__.partition(".")[0])) is not None:
         word = kind.__name__.strip("_").removesuffix("Callback")
-        text = CALLBACKS.get(word.lower(), "write a function of a `Round`").replace("`", "")
+        text = CALLBACKS.get(word.lower(), "write a function of a Round")
         raise TypeError(
             f"callbacks must not hold {library}'s {word}, got {quoted(callback)}: {text}."
         )
 
 
-def _check_known(
+def check_keywords(
     owner: str, kind: str, values: Mapping[str, Any], known: Collection[str], error: type[Exception]
 ) -> None:
     """Refuse the keywords that a function does not have, all at once."""
@@ -62,7 +57,7 @@ def _check_known(
             default = repr(values[name])
             sentences.append(f"{owner} has no {name}: leave it out, as {default} is the default.")
         else:
-            sentences.append(f"{owner} has no {name}: {instead(name)}.")
+            sentences.append(f"{owner} has no {name}: {words[name]}.")
     if unknown:
         sentences.append(unknown_names(f"{kind} of {owner}", unknown, known))
         if kind == "parameter" and words:
@@ -83,13 +78,13 @@ def _check_no_data_set(X: object) -> None:
         raise ArgumentTypeError("X", demand, f"{library}'s {type(X).__name__}", hint)
 
 
-def explains_words(function: F) -> F:
+def explains_words(function: F, owner: str = "", kind: str = "argument") -> F:
     """Let a function or a method say what stands for an unknown keyword; a decorator."""
     known = {*inspect.signature(function).parameters} - {"self"}
 
     @functools.wraps(function)
     def explaining(*values: Any, **named: Any) -> Any:
-        _check_known(function.__qualname__, "argument", named, known, TypeError)
+        check_keywords(owner or function.__qualname__, kind, named, known, TypeError)
         for value in (*values[:2], named.get("X")):
             _check_no_data_set(value)
         return function(*values, **named)
@@ -99,24 +94,6 @@ def explains_words(function: F) -> F:
 
 def explains_parameters(cls: T) -> T:
     """Let a class say what stands for an unknown parameter; a class decorator."""
-    init = cls.__init__  # type: ignore[misc]
-    set_params = cls.set_params  # type: ignore[attr-defined]
-    known = list(inspect.signature(init).parameters)[1:]
-
-    @functools.wraps(init)
-    def explaining_init(self: Any, *values: Any, **params: Any) -> None:
-        _check_known(cls.__name__, "parameter", params, known, TypeError)
-        init(self, *values, **params)
-
-    @functools.wraps(set_params)
-    def explaining_set_params(self: Any, **params: Any) -> Any:
-        # Of another's parameter, its owner counts.
-        values = {name.partition("__")[0]: value for name, value in params.items()}
-        _check_known(
-            type(self).__name__, "parameter", values, self.get_params(deep=False), ValueError
-        )
-        return set_params(self, **params)
-
-    cls.__init__ = explaining_init  # type: ignore[misc]
-    cls.set_params = explaining_set_params  # type: ignore[attr-defined]
+    init = explains_words(cls.__init__, cls.__name__, "parameter")  # type: ignore[misc]
+    cls.__init__ = init  # type: ignore[misc]
     return cls

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -50,15 +50,9 @@ class Judges:
         return f"valid_{self.deciding}"
 
 
-class Training(Steps, Protocol):
-    """A model that the loop trains."""
-
-    def step(self, round: int, plan: Plan) -> RoundRecord:
-        """Train a round."""
-
-
 def run_rounds(
-    training: Training,
+    step: Callable[[int, Plan], RoundRecord],
+    training: Steps,
     judges: Judges,
     history: History,
     *,
@@ -66,7 +60,7 @@ def run_rounds(
     keep: Callable[[bool], object] = bool,
     progress: bool = False,
 ) -> None:
-    """Train until the last round, a callback or Ctrl-C, or until validation stops improving.
+    """Train by steps until the last round, a callback or Ctrl-C, or validation stops improving.
 
     If validation stops improving in the start stage, the objective itself begins. `keep` writes a
     checkpoint.
@@ -82,16 +76,15 @@ def run_rounds(
     keep(True)
     try:
         if history.done:  # of a checkpoint: a callback may end the fit there again
-            history.ended = call_all(callbacks, history.last_round())
+            history.ended = call_all(callbacks, history.last_round(RoundRecord(history.sigmas[-1])))
         while not finished():
-            record = training.step(history.done, history.plan)
+            record = step(history.done, history.plan)
             values = judges.values(training)
             history.add(record.sigma, values, judges.decisive, judges.stopping)
             bar.total = history.plan.end
             bar.set_postfix(_shown(record.sigma, values), refresh=False)
             bar.update()
-            last = history.last_round(record.gradients, record.coef)
-            history.ended = call_all(callbacks, last)
+            history.ended = call_all(callbacks, history.last_round(record))
             keep(finished())
     except KeyboardInterrupt:
         if history.done == 0 or is_part():

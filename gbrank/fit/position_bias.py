@@ -3,21 +3,16 @@
 Scores and biases explain clicks together, so that scores need not explain effects of position.
 """
 
-from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from gbrank.boosters import Trainer
-from gbrank.boosters.interface import GradientFunction, GradientPair, State
 from gbrank.clicks import PositionReport, find_slots, position_report
 from gbrank.common.checks import Vector, canonical, warn_user
 from gbrank.common.collective import all_gather
 from gbrank.data.documents import Documents
-from gbrank.data.feature_matrix import Features
+from gbrank.data.feature_matrix import dense_blocks
 from gbrank.data.sums import order_free_sums
 
 from .interrupted import is_part
@@ -25,8 +20,8 @@ from .interrupted import is_part
 PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents
 
 
-class DebiasedTrainer:
-    r"""A booster in training on clicks, together with the bias of each position.
+class PositionBiases:
+    r"""The biases of positions in a training on clicks, together with its trees.
 
     The objective sees :math:`s_i + b_{p(i)}`. Its derivatives by this sum, g and h, serve both the
     tree of a round and one Newton step of each bias:
@@ -47,52 +42,40 @@ class DebiasedTrainer:
 
     def __init__(
         self,
-        trainer: Trainer,
         positions: Vector,
         trust: Vector,  # the share of each position's effect that the log tells
         learning_rate: float,
-        state: State | None,
+        rounds: list[list[float]],  # the biases after each round, to which those to come are added
     ) -> None:
-        self._trainer = trainer
-        self.scores = trainer.scores
-        self.finish = trainer.finish
-        self.close = trainer.close
+        self._slots = find_slots(positions)
         self._trust = trust
         self._learning_rate = learning_rate
-        self._slots = find_slots(positions)
-        self._index = self._slots.index
-        self._biases = [np.zeros(len(self._slots.names))]  # after each round
-        if state is not None:
-            biases = np.frombuffer(state["biases"])
-            self._biases = list(biases.reshape(-1, len(self._slots.names)))
+        self._rounds = rounds
+        if not rounds:
+            rounds.append([0.0] * len(trust))
 
-    def step(self, derivatives: GradientFunction) -> None:
-        """Grow one tree, and improve the biases, on the derivatives at the biased scores."""
-        bias = self._biases[-1]
+    def add_to(self, scores: Vector) -> Vector:
+        """Return what the objective sees."""
+        return scores + np.array(self._rounds[-1])[self._slots.index]
 
-        def biased(scores: Vector) -> GradientPair:
-            gradient, curvature = derivatives(scores + bias[self._index])
-            slope, weight = (
-                order_free_sums(values, self._index, len(bias)) for values in (gradient, curvature)
-            )
-            prior = PRIOR * weight.sum() / len(scores)
-            trust = self._trust
-            rest = (1 - self._trust) * weight
-            step = trust * (slope + prior * bias) + rest * bias
-            scale = trust * (weight + prior) + rest
-            step[scale > 0] /= scale[scale > 0]  # 0 where no document has a curvature
-            self._biases.append(bias - self._learning_rate * step)
-            return gradient, curvature
+    def improve(self, gradient: Vector, curvature: Vector) -> None:
+        """Take a step of each bias."""
+        bias = np.array(self._rounds[-1])
+        slope, weight = (
+            order_free_sums(values, self._slots.index, len(bias))
+            for values in (gradient, curvature)
+        )
+        prior = PRIOR * weight.sum() / len(gradient)
+        trust = self._trust
+        rest = (1 - trust) * weight
+        step = trust * (slope + prior * bias) + rest * bias
+        scale = trust * (weight + prior) + rest
+        step[scale > 0] /= scale[scale > 0]  # 0 where no document has a curvature
+        self._rounds.append((bias - self._learning_rate * step).tolist())
 
-        self._trainer.step(biased)
-
-    def state(self) -> State:
-        """Return the state of the trees, and the biases after each round."""
-        return {**self._trainer.state(), "biases": np.array(self._biases).tobytes()}
-
-    def bias(self, rounds: int) -> dict[Any, float]:
+    def after(self, rounds: int) -> dict[Any, float]:
         """Return the bias of each slot, less that of the first of its context."""
-        biases = self._biases[rounds]
+        biases = np.array(self._rounds[rounds])
         relative = (biases - biases[self._slots.first]).tolist()
         return dict(zip(self._slots.names, relative, strict=True))
 
@@ -102,7 +85,11 @@ def report_of_positions(rows: Documents, regularization: str | None) -> Position
     if rows.position is None:
         return None
     # A number for each row: rows with equal features are one document.
-    digests = (blake2b(row, digest_size=8).digest() for row in _bytes(rows.X))
+    digests = (
+        blake2b(row, digest_size=8).digest()
+        for block in dense_blocks(rows.X)
+        for row in canonical(block)
+    )
     keys = np.frombuffer(b"".join(digests), dtype=np.uint64)
     weights = np.ones(len(keys)) if rows.weights is None else rows.weights
     parts = all_gather((keys, rows.position, rows.y, weights))
@@ -118,15 +105,3 @@ def report_of_positions(rows: Documents, regularization: str | None) -> Position
             "separate position from relevance."
         )
     return report
-
-
-def _bytes(X: Features) -> Iterator[bytes]:
-    """Yield each row, equal ones as equal bytes."""
-    if not sp.issparse(X):
-        yield from (row.tobytes() for row in canonical(X))
-        return
-    X = sp.csr_array(X, copy=True)
-    X.eliminate_zeros()  # which are equal to those that are not there
-    X.data = canonical(X.data)
-    for start, end in pairwise(X.indptr):
-        yield X.indices[start:end].tobytes() + X.data[start:end].tobytes()

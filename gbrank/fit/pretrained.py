@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
@@ -14,19 +13,11 @@ import narwhals as nw
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import BOOSTERS, Model, recognise
-from gbrank.common.checks import (
-    ArgumentError,
-    ArgumentTypeError,
-    Vector,
-    as_json,
-    quoted,
-    shortened,
-)
+from gbrank.common.checks import Vector, as_json
 from gbrank.data.frames import as_frame
 from gbrank.data.schema import Schema
 
 from .arguments import TableLike
-from .boosted_ranker import is_start_name
 from .chain import Link, check_readable, scores_of
 from .estimator import BaseRanker
 from .fitted import Fitted
@@ -138,34 +129,10 @@ def pretrained_of_file(path: Path, content: bytes | None = None) -> PretrainedRa
     for booster in BOOSTERS.values():
         if booster.file.match(content):
             try:
-                return as_pretrained(booster.model.read_file(content).native)
+                return PretrainedRanker(booster.model.read_file(content).native)
             except ValueError as error:
                 raise ValueError(
                     f"{path}: expected a whole {booster.title} model, got one that was cut or "
                     f"edited: {error}"
                 ) from None
     return None
-
-
-def opened_init(init: object, cls: type[BaseRanker[Any]]) -> Any:
-    """Open the ranker of class `cls`, the folder, the booster or the file that `init` may be."""
-    demand = (
-        'must be "regression", "zero", a fitted GBRanker or the folder that one was saved in, or '
-        "a model that LightGBM or XGBoost trained, or its file"
-    )
-    if is_start_name(init):
-        return init
-    if isinstance(init, str | os.PathLike):
-        if os.path.isfile(init) and (ranker := pretrained_of_file(Path(init))):
-            return ranker
-        try:
-            return cls.load(init)
-        except (OSError, ValueError) as error:
-            got = f"{quoted(init)}: {shortened(str(error).rstrip('.'), 150)}"
-            raise ArgumentError("init", demand, got) from None
-    init = as_pretrained(init)
-    if isinstance(init, cls | PretrainedRanker) and init.__sklearn_is_fitted__():
-        return init
-    hint = " Cross-validation clones init, and clones are not fitted: pass a folder or a booster."
-    got = f"{quoted(init)}, which is not fitted" if isinstance(init, cls) else quoted(init)
-    raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
+from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.plan import Plan
 from gbrank.common.checks import (
     ArgumentError,
@@ -93,14 +94,17 @@ Callback: TypeAlias = Callable[[Round], Any]
 
 def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     """Return the callbacks, or say what is wrong with them."""
-    listed = [] if callbacks is None else callbacks
-    for callback in listed if isinstance(listed, Sequence) else ():
+    if callbacks is None:
+        return []
+    error = ArgumentTypeError("callbacks", "must be a list of functions", quoted(callbacks))
+    if not isinstance(callbacks, Sequence):
+        raise error
+    for callback in callbacks:
         check_no_theirs(callback)
-    if not isinstance(listed, Sequence) or not all(map(callable, listed)):
-        raise ArgumentTypeError("callbacks", "must be a list of functions", quoted(callbacks))
-    for callback in listed:
+        if not callable(callback):
+            raise error
         check_takes(callback, "a callback", "round")
-    return list(listed)
+    return list(callbacks)
 
 
 def call_all(callbacks: Sequence[Callback], round: Round) -> bool:
@@ -120,10 +124,13 @@ class Stopping:
     patience: int | None = None  # how many rounds that while has; None: no fit ends early
     window: int = 1
 
-    def mean(self, curve: Sequence[float], round: int) -> float:
-        """Return the mean of the last values of a curve until a round, counted from 1."""
-        values = curve[max(0, round - self.window) : round]
-        return math.fsum(values) / len(values)
+    def improved(self, curve: Sequence[float], best: int) -> bool:
+        """Return whether the last mean of a curve is above that of its `best` round, from 1."""
+        if best == 0:
+            return True
+        windows = curve[max(0, best - self.window) : best], curve[-self.window :]
+        before, last = (math.fsum(values) / len(values) for values in windows)
+        return last > before
 
 
 def check_patience(patience: object, name: str) -> Any:
@@ -162,6 +169,7 @@ class History:
     plan: Plan
     results: Results = field(default_factory=dict)
     sigmas: list[float] = field(default_factory=list)  # one a round
+    biases: list[list[float]] = field(default_factory=list)  # of positions, after each round
     best_round: int = 0  # how many rounds to keep: without validation data, all
     ended: bool = False  # whether a callback ended the fit
 
@@ -177,32 +185,22 @@ class History:
         for name, measures in values.items():
             for measure, value in measures.items():
                 self.results.setdefault(name, {}).setdefault(measure, []).append(value)
-        if stopping.patience is None or self._improved(decisive, stopping):
+        if stopping.patience is None or stopping.improved(self._curve(decisive), self.best_round):
             self.best_round = self.done
         self.plan = self.plan.without_patience(self.done, self.best_round, stopping.patience)
-
-    def _improved(self, decisive: str, stopping: Stopping) -> bool:
-        """Return whether the last round is better than the best one before it."""
-        curve = self._curve(decisive)
-        before = self.best_round
-        return not before or stopping.mean(curve, self.done) > stopping.mean(curve, before)
 
     def _curve(self, name: str) -> list[float]:
         """Return the values of the first measure on a set."""
         return next(iter(self.results[name].values()))
 
-    def last_round(
-        self, gradients: RoundGradients | None = None, coef: Vector | None = None
-    ) -> Round:
+    def last_round(self, record: RoundRecord) -> Round:
         """Return what callbacks see of the last round."""
         return Round(
             number=self.done - 1,
             rounds=self.plan.end,
-            sigma=self.sigmas[-1],
             curves=self.results,
             best=self.best_round,
-            gradients=gradients,
-            coef=coef,
+            **record._asdict(),
         )
 
     def published(self, decisive: str) -> dict[str, Any]:

@@ -2,16 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from gbrank.boosters import BOOSTERS, Model
 from gbrank.common.checks import check_choice
 from gbrank.common.files import StrPath, check_local, replace_file
 from gbrank.common.version import __version__
 
-T = TypeVar("T")
 Saved: TypeAlias = dict[str, Any]  # a ranker as JSON has it; its `init` is nested in it
 
 FILE = "gbrank.json"
@@ -27,13 +27,6 @@ def model_of(saved: Saved, n_jobs: int | None = None) -> Model:
     """Return the booster of a saved ranker, which predicts on at most so many threads."""
     name = check_choice(saved["booster"], "booster", BOOSTERS)
     return BOOSTERS[name].model.load(saved["model"].encode(), n_jobs)
-
-
-def chain_of(saved: Saved | None) -> Iterator[Saved]:
-    """Yield a saved ranker, its `init`, the init of that, and so on."""
-    while saved is not None:
-        yield saved
-        saved = saved.get("init")
 
 
 def write_saved(folder: StrPath, saved: Saved) -> None:
@@ -68,10 +61,11 @@ def read_saved(folder: StrPath) -> Saved:
     return saved
 
 
-def restored(make: Callable[[Saved], T], folder: StrPath, saved: Saved) -> T:
-    """Return what is made of a folder's content, or say that another gbrank wrote it."""
+@contextmanager
+def restoring(folder: StrPath, saved: Saved) -> Iterator[None]:
+    """Explain errors in restoring a folder's content: another gbrank wrote it."""
     try:
-        return make(saved)
+        yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         reason = str(error).partition(". ")[0]
         raise ValueError(

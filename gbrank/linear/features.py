@@ -43,10 +43,10 @@ def learn_numbers(X: object) -> Schema:
 
 
 def with_numbers(
-    schema: Schema, documents: Documents, number: int | None = None, by_query: bool = False
+    schema: Schema, documents: Documents, place: int = 0, by_query: bool = False
 ) -> Documents:
-    """Return documents with complete features in place of their table; of a validation set."""
-    with error_context("" if number is None else f"eval_set[{number}]: "):
+    """Return documents with complete features in place of their table; in place 0, to train on."""
+    with error_context(f"eval_set[{place - 1}]: " if place else ""):
         X = schema.transform(documents.X)
         return replace(documents, X=z_scores(X, documents.queries) if by_query else _complete(X))
 

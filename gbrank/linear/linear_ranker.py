@@ -1,21 +1,23 @@
-"""LinearRanker: a weighted sum of features, trained on a smooth measure."""
+"""Linear rankers: their base class, and LinearRanker, which is trained on a smooth measure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.plan import Plan
+from gbrank.boosters.stages import Stage, make_stage
 from gbrank.common.checks import ArgumentError, Vector, check_choice, check_finite, check_jobs
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import n_rows
 from gbrank.data.queries import Queries, QueryWeights
+from gbrank.data.schema import Schema
 from gbrank.fit.arguments import (
     Ids,
     TableLike,
@@ -23,25 +25,68 @@ from gbrank.fit.arguments import (
     training_documents,
     validation_documents,
 )
-from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose, draw_seed
-from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
+from gbrank.fit.estimator import WEIGHTS, BaseRanker, check_seed, check_verbose, draw_seed
+from gbrank.fit.fitted import Fitted, FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
 from gbrank.fit.rounds import Callback, EvalsResult, History, Stopping, check_callbacks
+from gbrank.fit.storage import Saved
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
 from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, sigma_at
+from gbrank.schedules import Sigma, as_schedule
 
 from . import solvers
 from .features import learn_numbers, weighted_sum, with_numbers, z_scores
-from .linear_model import FittedWeights, LinearModel
+
+T = TypeVar("T", bound="LinearModel[Any]")
+W = TypeVar("W", bound="FittedWeights")
 
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedWeights(Fitted):
+    """Results of a fit of a linear ranker."""
+
+    coef: Vector = saved(vector_of)
+
+
+class LinearModel(BaseRanker[W]):
+    """Base class of linear rankers: a score is the sum of features times weights."""
+
+    _makes: ClassVar[type[FittedWeights]]  # what `fit` makes
+
+    coef_ = Published[Vector]()
+
+    def predict(self, X: TableLike) -> Vector:
+        """Return the score of each row; higher ranks earlier within its query.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features, none missing.
+
+        Returns
+        -------
+        ndarray, shape (n_documents,)
+        """
+        fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        if not n_rows(X):
+            return np.empty(0)
+        return weighted_sum(fitted.schema.transform(X), fitted.coef)
+
+    @classmethod
+    def _from_saved(cls: type[T], saved: Saved) -> T:
+        """Return the ranker that a folder holds."""
+        ranker = cls(**saved["params"])
+        schema = Schema.restored(saved["schema"])
+        ranker._published = cls._makes.restored(saved["fitted"], schema=schema)
+        return ranker
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -224,7 +269,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
         train = training_documents(X, y, qid, group, **weights)
         valid = validation_documents(eval_set, eval_qid=eval_qid, eval_group=eval_group)
-        return self._publish(self._frozen()._descend(train, valid, callbacks))
+        return self._publish(self._frozen()._descend([train, *valid], callbacks))
 
     def predict(self, X: TableLike, qid: Ids | None = None, *, group: Any = None) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
@@ -260,29 +305,29 @@ class LinearRanker(LinearModel[FittedSteps]):
         return self.predict(X, qid, group=group)
 
     def _descend(
-        self, train: Documents, valid: list[Documents], callbacks: Sequence[Callback] | None
+        self, tables: list[Documents], callbacks: Sequence[Callback] | None
     ) -> FittedSteps:
-        """Train the weights, and return all that the fit makes."""
+        """Train the weights, and return all that the fit makes; the first table is to train on."""
         params = checked_fields(self)
         params["seed"] = draw_seed(self.random_state)
-        objective, schedule, n_steps = self._settings()
+        stage, n_steps = self._settings()
         watched = {"callbacks": check_callbacks(callbacks), "progress": params["verbose"]}
-        schema = learn_numbers(train.X)
-        rows = with_numbers(schema, train, by_query=self.by_query)
-        judged = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(valid)]
+        schema = learn_numbers(tables[0].X)
+        rows, *judged = (
+            with_numbers(schema, part, i, self.by_query) for i, part in enumerate(tables)
+        )
         warn_of_data(rows, schema)
-        if self.early_stopping_rounds is not None and not valid:
+        if self.early_stopping_rounds is not None and not judged:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         # "sgd" with validation data keeps the best step anyway.
         patience = self.early_stopping_rounds or (n_steps if self.solver == "sgd" else None)
         judges = judges_of(self, rows, judged, schema, Stopping(patience), training=True)
-        start = self._start(objective, rows)
+        start = self._start(stage.objective, rows)
         center = _weights(self.center, "center", "init", start.copy, len(start))
-        move = solvers.SOLVERS[self.solver](objective, rows, center, n_steps, params)
-        unit = objective.facts.sigma_unit
-        descent = solvers.Descent(move, [rows, *judged], [start], schedule, unit, n_steps)
+        move = solvers.SOLVERS[self.solver](stage.objective, rows, center, n_steps, params)
+        descent = solvers.Descent(move, [rows, *judged], [start], stage)
         history = History(Plan(begin=0, end=n_steps))
-        run_rounds(descent, judges, history, **watched)
+        run_rounds(descent.step, descent, judges, history, **watched)
         return FittedSteps(
             schema=schema,
             coef=descent.coefs[history.best_round],
@@ -291,8 +336,8 @@ class LinearRanker(LinearModel[FittedSteps]):
             **history.published(judges.decisive),
         )
 
-    def _settings(self) -> tuple[Objective, Curve, int]:
-        """Check the parameters; return the objective, sigma by step, and how many steps to take."""
+    def _settings(self) -> tuple[Stage, int]:
+        """Check the parameters; return the objective with its sigma, and how many steps to take."""
         objective = get_objective(self.objective)
         n_steps = self.n_steps or STEPS[self.solver]
         if self.solver == "cg" and objective.facts.closed_form:
@@ -301,8 +346,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             demand = "must have a gradient that is the derivative of its loss for solver='cg'"
             raise ArgumentError("objective", demand, str(objective), " Use solver='sgd'.")
         schedule = as_schedule(SIGMA[self.solver] if self.sigma is None else self.sigma)
-        check_schedule(schedule, n_steps, sigma_at)
-        return objective, schedule, n_steps
+        return make_stage(objective, schedule, 0, n_steps), n_steps
 
     def _start(self, objective: Objective, rows: Documents) -> Vector:
         """Return the first weights: a regression on the gains of the objective or its measure."""

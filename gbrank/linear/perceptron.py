@@ -19,7 +19,7 @@ from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
 
 from .features import learn_numbers, with_numbers
-from .linear_model import FittedWeights, LinearModel
+from .linear_ranker import FittedWeights, LinearModel
 
 ROUNDING = 1e-12  # a ranking of measured loss up to this is perfect
 

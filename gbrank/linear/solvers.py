@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.linear_model import Ridge
 
 from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.plan import Plan
+from gbrank.boosters.stages import Stage
 from gbrank.common.checks import ArgumentError, Vector, quoted, warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_noise
@@ -18,7 +18,7 @@ from gbrank.data.spread import unit_width
 from gbrank.measures.measure import mean_weights
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import Objective
-from gbrank.schedules import Curve, sigma_at, unit_of
+from gbrank.schedules import unit_of
 
 # Functions of (weights, sigma, round).
 Loss: TypeAlias = Callable[[Vector, float, int], tuple[float, Vector]]
@@ -27,6 +27,8 @@ Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
 def regression_on_gains(rows: Documents, gains: Vector, ridge: float, balanced: bool) -> Vector:
     """Return argmin Σ_i v_i (w·x_i − G_i)² / Σ_i v_i + ridge ‖w‖²."""
+    from sklearn.linear_model import Ridge  # takes long to import, and who predicts needs none
+
     weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
     relevant = gains > 0
     total = weights.sum()
@@ -119,15 +121,14 @@ class Descent:
     move: Move
     sets: list[Documents]  # the first to train on, the others to validate
     coefs: list[Vector]  # the first weights, then those after each step
-    schedule: Curve
-    sigma_unit: str
-    n_steps: int
+    stage: Stage
 
     def step(self, round: int, plan: Plan) -> RoundRecord:
         """Take a step from the last weights."""
-        sigma = sigma_at(self.schedule, round, self.n_steps)
-        if unit_of(self.schedule) == "spread":
-            sigma *= unit_width(self.scores(0), self.sets[0].queries, self.sigma_unit)
+        sigma = self.stage.sigma(round)
+        if unit_of(self.stage.schedule) == "spread":
+            unit = self.stage.objective.facts.sigma_unit
+            sigma *= unit_width(self.scores(0), self.sets[0].queries, unit)
         coef = self.move(self.coefs[-1], sigma, round)
         self.coefs.append(coef)
         return RoundRecord(sigma, coef=coef.copy())

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, Queries
+from gbrank import Queries
 from gbrank.common.collective import WorkersLostError
 from gbrank.data.sampling import sampled
-from gbrank.distributed import DaskGBRanker, dask_ranker
+from gbrank.distributed import DaskGBRanker
 from gbrank.distributed import shards as module
 from gbrank.distributed.shards import _place, assign, distribute
 from gbrank.extend import custom_objective
@@ -76,8 +76,15 @@ def test_a_fit_has_the_threads_of_its_worker(monkeypatch: Any) -> None:
 
     worker = SimpleNamespace(state=SimpleNamespace(nthreads=3))
     monkeypatch.setattr("distributed.get_worker", lambda: worker)
-    monkeypatch.setattr("gbrank.distributed.dask_ranker.fit_part", fit_part)
-    assert dask_ranker._fit(GBRanker(), [1], {"X": 0}, {"X": 1}) == "fitted"
+    for name, function in {
+        "fit_part": fit_part,
+        "distribute": lambda *_: ({"X": 0}, {"X": 1}),
+        "run_on_workers": lambda _, task, parts: task(*parts),
+    }.items():
+        monkeypatch.setattr(f"gbrank.distributed.dask_ranker.{name}", function)
+    monkeypatch.setattr("distributed.get_client", lambda: None)
+    ranker = DaskGBRanker().fit(dask(X), dask(Y), qid=dask(QID), categorical_feature=[1])
+    assert ranker._published == "fitted"  # type: ignore[comparison-overlap]
     assert told == {"n_jobs": 3, "parts": ({"X": 0}, {"X": 1}), "categorical_feature": [1]}
 
 

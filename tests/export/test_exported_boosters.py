@@ -21,7 +21,7 @@ from gbrank import report as write_report
 from gbrank.commands.data_files import Reader
 from gbrank.commands.models import explain, export, info, report
 from gbrank.export import verify_export
-from gbrank.opening import opened_ranker
+from gbrank.ranker import opened_ranker
 from report_page import Page
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)

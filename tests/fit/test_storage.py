@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -203,7 +204,8 @@ def test_a_long_chain(tmp_path: Path) -> None:
     ranker = make(n_estimators=1).fit(X, Y, qid=QID)
     for _ in range(200):
         more = copy.copy(ranker)
-        more.init, more.init_ = ranker, ranker
+        more.init = ranker
+        more._publish(replace(ranker._fitted, init=ranker))
         ranker = more
     ranker.save(tmp_path)
     assert_array_equal(GBRanker.load(tmp_path).predict(X), ranker.predict(X))

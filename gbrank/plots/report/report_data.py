@@ -29,9 +29,8 @@ from gbrank.evaluation.comparison import Comparison, Row
 from gbrank.evaluation.scorable import select_columns
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.opening import of_booster
 from gbrank.plots.fitted_ranker import learning_curves
-from gbrank.ranker import GBRanker
+from gbrank.ranker import GBRanker, of_booster
 
 from . import page
 from .page import NONE
