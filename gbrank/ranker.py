@@ -29,7 +29,7 @@ from .common.runtime import interrupts_held, usable_threads
 from .data.documents import Labels
 from .data.queries import QueryWeights
 from .data.schema import Schema
-from .fit.arguments import Ids, TableLike, training_documents, validation_documents
+from .fit.arguments import EvalSet, Ids, TableLike, training_documents, validation_documents
 from .fit.boosted_ranker import BoostedRanker, is_start_name
 from .fit.chain import Link, scores_of
 from .fit.estimator import WEIGHTS, BaseRanker
@@ -37,7 +37,7 @@ from .fit.explanations import Explanation, explain_gap, explain_scores
 from .fit.fitted import FittedTrees, Published
 from .fit.known_elsewhere import explains_parameters, explains_words
 from .fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
-from .fit.rounds import Callback, EvalsResult
+from .fit.rounds import Callbacks, EvalsResult
 from .fit.storage import Saved, model_of, read_saved, restoring, saved_booster
 from .serving import Predictor
 
@@ -188,7 +188,7 @@ class GBRanker(BoostedRanker):
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | str | None = None,
         query_weight: QueryWeights | str | None = None,
-        eval_set: Sequence[tuple[TableLike, ArrayLike | str]] | None = None,
+        eval_set: EvalSet | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         eval_init_score: Sequence[ArrayLike] | None = None,
@@ -199,7 +199,7 @@ class GBRanker(BoostedRanker):
         categorical_feature: Sequence[int | str] | None = None,
         checkpoint: StrPath | None = None,
         checkpoint_rounds: int = 50,
-        callbacks: Sequence[Callback] | None = None,
+        callbacks: Callbacks | None = None,
     ) -> GBRanker:
         """Train the ranker.
 

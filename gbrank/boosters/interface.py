@@ -53,18 +53,14 @@ class RoundRecord(NamedTuple):
     coef: Vector | None = None  # of linear rankers
 
 
-class Steps(Protocol):
-    """A model in training."""
+class Trainer(Protocol):
+    """A booster in training."""
 
     def scores(self, place: int) -> Vector:
         """Compute the current scores, in input order, of the training rows (place 0).
 
         The validation sets have the places from 1.
         """
-
-
-class Trainer(Steps, Protocol):
-    """A booster in training."""
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree on derivatives at the current scores of the training rows.

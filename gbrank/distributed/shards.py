@@ -47,11 +47,10 @@ def distribute(
     """Bring rows to all workers of a cluster, so that no query is split."""
     if not (addresses := sorted(client.nthreads())):
         raise RuntimeError("the Dask cluster must have a worker, got none.")
-    loaded = {
-        where: list(client.compute(_delayed_parts(where, data))) for where, data in sets.items()
-    }
-    futures = {where: client.map(_keys_of, parts, pure=False) for where, parts in loaded.items()}
-    all_keys = client.gather(futures)
+    loaded = {where: client.compute(_delayed_parts(where, data)) for where, data in sets.items()}
+    all_keys = client.gather(
+        {where: client.map(_keys_of, parts, pure=False) for where, parts in loaded.items()}
+    )
     owners = {where: assign(keys, len(addresses), where) for where, keys in all_keys.items()}
     if validation_fraction is not None and len(sets) == 1:
         [(where, keys)] = all_keys.items()

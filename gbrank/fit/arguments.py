@@ -23,6 +23,7 @@ from gbrank.data.queries import Queries
 # Features as users give them: an array, a sparse matrix, a frame.
 TableLike: TypeAlias = Any
 Ids: TypeAlias = ArrayLike | Sequence[Any]
+EvalSet: TypeAlias = Sequence[tuple[TableLike, ArrayLike | str]]
 
 
 def training_documents(
@@ -97,9 +98,7 @@ def take_named_columns(
 
 
 def validation_documents(
-    eval_set: Sequence[tuple[TableLike, ArrayLike]] | None,
-    labels: Labels | None = None,
-    **lists: Any,
+    eval_set: EvalSet | None, labels: Labels | None = None, **lists: Any
 ) -> list[Documents]:
     """Return the documents of each validation set; `labels` are those of the training data.
 

@@ -43,7 +43,7 @@ from .interrupted import as_part, is_part, kept
 from .loop import documents_key, judges_of, run_rounds, warn_of_data
 from .multiplier import check_held_out, own_multipliers
 from .position_bias import PositionBiases, report_of_positions
-from .rounds import Callback, EvalsResult, History, check_callbacks, stopping_of
+from .rounds import Callbacks, EvalsResult, History, check_callbacks, stopping_of
 
 FOLDS = 3  # of the training queries, where no others judge the baseline
 START = 0.1  # the share of the rounds for which "regression" is trained
@@ -112,7 +112,7 @@ def boost(
     ranker: BoostedRanker,
     tables: Sequence[Documents],
     categorical_feature: Sequence[int | str] | None,
-    callbacks: Sequence[Callback] | None,
+    callbacks: Callbacks | None,
     folder: StrPath | None,
     every: int,
 ) -> FittedTrees:
@@ -154,7 +154,7 @@ def grow(
     schema: Schema,
     documents: Sequence[Documents],
     checkpoint: Checkpoint | None = None,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Callbacks = (),
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
     gradients = Gradients(ranker, documents[0], settings.seed, watched=bool(callbacks))
@@ -179,10 +179,10 @@ def grow(
         gradients.biases = PositionBiases(train.position, trust, rate, history.biases)
     with closing(trainer):
         keep = bool if checkpoint is None else partial(checkpoint.write, history, trainer)
-        called: list[Callback] = [*gradients.multipliers, *callbacks]
+        called: Callbacks = [*gradients.multipliers, *callbacks]
         run_rounds(
             partial(gradients.step, trainer),
-            trainer,
+            trainer.scores,
             judges,
             history,
             callbacks=called,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.interface import RoundRecord, Steps
+from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.plan import Plan
-from gbrank.common.checks import ArgumentError, error_context, quoted, warn_user
+from gbrank.common.checks import ArgumentError, Vector, error_context, quoted, warn_user
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.progress import Bar
 from gbrank.data.documents import Documents
@@ -18,7 +18,7 @@ from gbrank.data.schema import Schema
 from gbrank.measures.measure import BoundMeasure, bind_to_rows
 
 from .interrupted import FitInterrupted, is_part
-from .rounds import Callback, History, Stopping, Values, call_all
+from .rounds import Callbacks, History, Stopping, Values, call_all
 
 NUMBERS = 2**18  # of the sampled queries, in which equal rows are sought
 MANY = 0.1  # share of equal rows of which fits warn
@@ -35,13 +35,13 @@ class Judges:
     deciding: int = 0  # the number of the validation set that decides
     stopping: Stopping = Stopping()
 
-    def values(self, training: Steps) -> Values:
+    def values(self, scores: Callable[[int], Vector]) -> Values:
         """Return the measures of each set, by the current scores."""
         first = 0 if "train" in self.measures else 1
         values = {}
         for place, (name, measures) in enumerate(self.measures.items(), first):
-            scores = training.scores(place)
-            values[name] = {str(measure.measure): measure.mean(scores) for measure in measures}
+            current = scores(place)
+            values[name] = {str(measure.measure): measure.mean(current) for measure in measures}
         return values
 
     @property
@@ -52,18 +52,18 @@ class Judges:
 
 def run_rounds(
     step: Callable[[int, Plan], RoundRecord],
-    training: Steps,
+    scores: Callable[[int], Vector],
     judges: Judges,
     history: History,
     *,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Callbacks = (),
     keep: Callable[[bool], object] = bool,
     progress: bool = False,
 ) -> None:
     """Train by steps until the last round, a callback or Ctrl-C, or validation stops improving.
 
-    If validation stops improving in the start stage, the objective itself begins. `keep` writes a
-    checkpoint.
+    If validation stops improving in the start stage, the objective itself begins. `scores` returns
+    the current ones of a set, of which the first has the training rows; `keep` writes a checkpoint.
     """
 
     def finished() -> bool:
@@ -79,7 +79,7 @@ def run_rounds(
             history.ended = call_all(callbacks, history.last_round(RoundRecord(history.sigmas[-1])))
         while not finished():
             record = step(history.done, history.plan)
-            values = judges.values(training)
+            values = judges.values(scores)
             history.add(record.sigma, values, judges.decisive, judges.stopping)
             bar.total = history.plan.end
             bar.set_postfix(_shown(record.sigma, values), refresh=False)

@@ -89,10 +89,10 @@ class Round:
         }
 
 
-Callback: TypeAlias = Callable[[Round], Any]
+Callbacks: TypeAlias = Sequence[Callable[[Round], Any]]
 
 
-def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
+def check_callbacks(callbacks: Callbacks | None) -> Callbacks:
     """Return the callbacks, or say what is wrong with them."""
     if callbacks is None:
         return []
@@ -107,7 +107,7 @@ def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     return list(callbacks)
 
 
-def call_all(callbacks: Sequence[Callback], round: Round) -> bool:
+def call_all(callbacks: Callbacks, round: Round) -> bool:
     """Call each callback; return whether one of them ends the fit."""
     answers = [callback(round) for callback in callbacks]
     for answer in answers:

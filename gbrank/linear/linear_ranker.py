@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.boosters.interface import RoundRecord
 from gbrank.boosters.plan import Plan
 from gbrank.boosters.stages import Stage, make_stage
 from gbrank.common.checks import ArgumentError, Vector, check_choice, check_finite, check_jobs
@@ -18,7 +19,9 @@ from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import n_rows
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
+from gbrank.data.spread import unit_width
 from gbrank.fit.arguments import (
+    EvalSet,
     Ids,
     TableLike,
     take_named_columns,
@@ -29,7 +32,7 @@ from gbrank.fit.estimator import WEIGHTS, BaseRanker, check_seed, check_verbose,
 from gbrank.fit.fitted import Fitted, FittedRounds, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
-from gbrank.fit.rounds import Callback, EvalsResult, History, Stopping, check_callbacks
+from gbrank.fit.rounds import Callbacks, EvalsResult, History, Stopping, check_callbacks
 from gbrank.fit.storage import Saved
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
@@ -37,7 +40,7 @@ from gbrank.measures.measure_registry import Metric
 from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.schedules import Sigma, as_schedule
+from gbrank.schedules import Sigma, as_schedule, unit_of
 
 from . import solvers
 from .features import learn_numbers, weighted_sum, with_numbers, z_scores
@@ -234,10 +237,10 @@ class LinearRanker(LinearModel[FittedSteps]):
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | str | None = None,
         query_weight: QueryWeights | str | None = None,
-        eval_set: Sequence[tuple[TableLike, ArrayLike | str]] | None = None,
+        eval_set: EvalSet | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
-        callbacks: Sequence[Callback] | None = None,
+        callbacks: Callbacks | None = None,
     ) -> LinearRanker:
         """Train the ranker.
 
@@ -304,33 +307,41 @@ class LinearRanker(LinearModel[FittedSteps]):
     def _predicted(self, X: TableLike, qid: Ids | None, group: Any = None) -> Vector:
         return self.predict(X, qid, group=group)
 
-    def _descend(
-        self, tables: list[Documents], callbacks: Sequence[Callback] | None
-    ) -> FittedSteps:
+    def _descend(self, tables: list[Documents], callbacks: Callbacks | None) -> FittedSteps:
         """Train the weights, and return all that the fit makes; the first table is to train on."""
         params = checked_fields(self)
         params["seed"] = draw_seed(self.random_state)
         stage, n_steps = self._settings()
         watched = {"callbacks": check_callbacks(callbacks), "progress": params["verbose"]}
         schema = learn_numbers(tables[0].X)
-        rows, *judged = (
-            with_numbers(schema, part, i, self.by_query) for i, part in enumerate(tables)
-        )
+        sets = [with_numbers(schema, part, i, self.by_query) for i, part in enumerate(tables)]
+        rows, *valid = sets
         warn_of_data(rows, schema)
-        if self.early_stopping_rounds is not None and not judged:
+        if self.early_stopping_rounds is not None and not valid:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         # "sgd" with validation data keeps the best step anyway.
         patience = self.early_stopping_rounds or (n_steps if self.solver == "sgd" else None)
-        judges = judges_of(self, rows, judged, schema, Stopping(patience), training=True)
+        judges = judges_of(self, rows, valid, schema, Stopping(patience), training=True)
         start = self._start(stage.objective, rows)
         center = _weights(self.center, "center", "init", start.copy, len(start))
         move = solvers.SOLVERS[self.solver](stage.objective, rows, center, n_steps, params)
-        descent = solvers.Descent(move, [rows, *judged], [start], stage)
+        coefs = [start]  # then those after each step
+
+        def scores(place: int) -> Vector:
+            return sets[place].X @ coefs[-1]
+
+        def step(round: int, plan: Plan) -> RoundRecord:
+            sigma = stage.sigma(round)
+            if unit_of(stage.schedule) == "spread":
+                sigma *= unit_width(scores(0), rows.queries, stage.objective.facts.sigma_unit)
+            coefs.append(move(coefs[-1], sigma, round))
+            return RoundRecord(sigma, coef=coefs[-1].copy())
+
         history = History(Plan(begin=0, end=n_steps))
-        run_rounds(descent.step, descent, judges, history, **watched)
+        run_rounds(step, scores, judges, history, **watched)
         return FittedSteps(
             schema=schema,
-            coef=descent.coefs[history.best_round],
+            coef=coefs[history.best_round],
             init_coef=start,
             by_query=self.by_query,
             **history.published(judges.decisive),

@@ -2,23 +2,18 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
 
-from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.plan import Plan
-from gbrank.boosters.stages import Stage
 from gbrank.common.checks import ArgumentError, Vector, quoted, warn_user
 from gbrank.data.documents import Documents
 from gbrank.data.sampling import query_noise
-from gbrank.data.spread import unit_width
 from gbrank.measures.measure import mean_weights
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import Objective
-from gbrank.schedules import unit_of
 
 # Functions of (weights, sigma, round).
 Loss: TypeAlias = Callable[[Vector, float, int], tuple[float, Vector]]
@@ -112,27 +107,3 @@ def stochastic_gradient(
 
 
 SOLVERS = {"cg": conjugate_gradient, "sgd": stochastic_gradient}
-
-
-@dataclass(eq=False)
-class Descent:
-    """Weights in training: one move a step, each at its own sigma."""
-
-    move: Move
-    sets: list[Documents]  # the first to train on, the others to validate
-    coefs: list[Vector]  # the first weights, then those after each step
-    stage: Stage
-
-    def step(self, round: int, plan: Plan) -> RoundRecord:
-        """Take a step from the last weights."""
-        sigma = self.stage.sigma(round)
-        if unit_of(self.stage.schedule) == "spread":
-            unit = self.stage.objective.facts.sigma_unit
-            sigma *= unit_width(self.scores(0), self.sets[0].queries, unit)
-        coef = self.move(self.coefs[-1], sigma, round)
-        self.coefs.append(coef)
-        return RoundRecord(sigma, coef=coef.copy())
-
-    def scores(self, place: int) -> Vector:
-        """Return the current scores of the training rows, or of a validation set."""
-        return self.sets[place].X @ self.coefs[-1]

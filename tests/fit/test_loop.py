@@ -57,7 +57,7 @@ class Replay:
 def test_the_best_round(values: list[float], stopping: Stopping, best: int, done: int) -> None:
     steps: Any = Replay(values)
     judges, history = Judges({"valid_0": [steps]}, stopping=stopping), History(Plan(0, len(values)))
-    run_rounds(steps.step, steps, judges, history)
+    run_rounds(steps.step, steps.scores, judges, history)
     assert (history.best_round, history.done) == (best, done)
     assert history.published("valid_0")["best_score"] == values[best - 1]
 
@@ -67,7 +67,7 @@ def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) 
     """The best round is in the start, which is not long enough to be ended by it."""
     steps: Any = Replay([0.9] + 11 * [0.1])
     judges, history = Judges({"valid_0": [steps]}, stopping=Stopping(3)), History(Plan(begin, 12))
-    run_rounds(steps.step, steps, judges, history)
+    run_rounds(steps.step, steps.scores, judges, history)
     assert (history.best_round, history.done) == (1, done)
 
 
