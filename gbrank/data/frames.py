@@ -1,7 +1,5 @@
 """Data frames of any library: their columns as numbers, and their features, labels and queries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """LETOR / SVMlight files."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

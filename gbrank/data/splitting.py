@@ -1,7 +1,5 @@
 """Parts of data that share no query: one split, and splitters for searches and comparisons."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 

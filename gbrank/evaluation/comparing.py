@@ -1,7 +1,5 @@
 """Comparisons: of scores, and of rankers on every fold from every seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature

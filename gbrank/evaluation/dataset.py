@@ -1,7 +1,5 @@
 """Data sets with folds, and the fits of a comparison: a ranker on one fold from one seed."""
 
-from __future__ import annotations
-
 import signal
 import time
 import warnings

@@ -1,7 +1,5 @@
 """Folders in which LETOR's collections come, with their official folds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scores of models of any library and their files, of columns, arrays and runs; their scorer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import suppress

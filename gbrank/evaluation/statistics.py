@@ -1,7 +1,5 @@
 """Intervals and paired tests of means over queries, and how many queries they need."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The best ranker in some minutes: an Optuna study of the parameters that matter."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace

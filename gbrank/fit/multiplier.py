@@ -1,7 +1,5 @@
 """A weight in a mixture that grows while a measure lacks a level: the method of multipliers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace

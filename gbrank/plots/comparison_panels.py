@@ -1,7 +1,5 @@
 """Comparisons of rankers: means and differences with intervals, seconds, query by query."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias

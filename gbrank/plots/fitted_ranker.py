@@ -1,7 +1,5 @@
 """A fit: its curves and gradients by round, what features are worth, why documents rank so."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report: arguments are checked, each section is made, and the page is written."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Data of a report: documents and models with values of queries; what describes them."""
 
-from __future__ import annotations
-
 import platform
 from collections import Counter
 from collections.abc import Sequence
