@@ -263,7 +263,7 @@ def fit_arguments(
     training: Mapping[str, Any], validation: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Make the arguments of `fit` from those of training and validation sets."""
-    arguments = {name: values for name, values in training.items() if values is not None}
+    arguments = dict(training)
     if validation:
         arguments["eval_set"] = [(part["X"], part["y"]) for part in validation]
     for name, argument in VALIDATION.items():

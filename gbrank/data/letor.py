@@ -5,19 +5,17 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse as sp
 
-from gbrank.common.checks import ArgumentError, Positions, check_finite, check_integer, quoted
+from gbrank.common.checks import ArgumentError, Array, check_finite, check_integer, quoted
 from gbrank.common.files import StrPath
 
 from .feature_matrix import Features, check_matrix, check_no_infinity
 from .text_files import LARGEST_EXACT, check_names, read_bytes, write_lines
-
-QueryIds: TypeAlias = Positions | NDArray[np.str_]
 
 _MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count columns in 32 bits
 _DENSE_CELLS = 2**27  # 1 GiB of float64
@@ -155,7 +153,7 @@ class Letor:
         X[rows, self._X.indices] = self._X.data
         return X
 
-    def queries(self) -> QueryIds:
+    def queries(self) -> Array:
         """Decode the query of each document."""
         names = self._decoded("qid", self._names)
         if all(_INTEGER.fullmatch(name) and -(2**63) <= int(name) < 2**63 for name in names):

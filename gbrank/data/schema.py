@@ -127,7 +127,7 @@ class Schema:
                 )
         categorical: list[int] = []
         categories: dict[int, list[Any]] = {}
-        for index in sorted({*chain.from_iterable(part.categorical for part in schemas)}):
+        for index in sorted({*chain(*(part.categorical for part in schemas))}):
             parts = [part for part in schemas if index not in part.empty] or schemas[:1]
             kinds = sorted({part._kind_of(index) for part in parts})
             if len(kinds) > 1:
@@ -136,8 +136,7 @@ class Schema:
             if kinds != ["numbers"]:
                 categorical.append(index)
             if kinds == ["categories"]:
-                known = chain.from_iterable(part.categories[index] for part in parts)
-                categories[index] = _sorted({*known})
+                categories[index] = _sorted({*chain(*(part.categories[index] for part in parts))})
         return replace(first, categorical=categorical, categories=categories, empty=[])
 
     def transform(self, X: Any) -> Features:

@@ -70,9 +70,12 @@ def query_train_test_split(
     (40, 0)
     """
     queries = Queries.from_qid(qid)
-    sizes = {"test_size": test_size, "train_size": train_size}
     numbers = train_test_split(
-        np.arange(queries.n_queries), **sizes, random_state=random_state, shuffle=shuffle
+        np.arange(queries.n_queries),
+        test_size=test_size,
+        train_size=train_size,
+        random_state=random_state,
+        shuffle=shuffle,
     )
     rows = [np.flatnonzero(np.isin(queries.index, part)) for part in numbers]
     return [take_rows(array, part) for array in indexable(*arrays, qid) for part in rows]

@@ -176,8 +176,14 @@ def compare_scores(
     documents = Documents.checked(X, queries=queries, **data)
     documents, vectors = with_retrieved(documents, docid, sources, query_key)
     _check_measures(decisive, documents)
-    options: dict[str, Any] = {"data": name, "target_difference": target_difference}
-    return compared_scores(measures, documents, vectors, baseline=baseline, **options)
+    return compared_scores(
+        measures,
+        documents,
+        vectors,
+        data=name,
+        baseline=baseline,
+        target_difference=target_difference,
+    )
 
 
 def compared_scores(

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Cube: TypeAlias = Vector  # shape (n_rankers, n_seeds, n_queries)
-Columns: TypeAlias = tuple[tuple[str, str], ...]  # heads, and the numbers of a row below them
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
 NOTE = (
@@ -374,13 +373,17 @@ class Comparison:
         text = widest.power_sentence(self.target_difference)
         if not math.isnan(widest.judge_equivalent_queries):
             worth = min(row.judge_equivalent_queries for row in compared)
-            more = f"{worth:.1f} more queries of people"
-            text += f"\nFor the differences, the judge is equivalent to {more}."
+            text += (
+                f"\nFor the differences, the judge is equivalent to {worth:.1f} more queries of "
+                "people."
+            )
         return [title, text]
 
 
-def table_of(rows: Sequence[Row], columns: Columns, head: str, caption: str = "") -> Table:
-    """Make a table of the columns that have a number."""
+def table_of(
+    rows: Sequence[Row], columns: Sequence[tuple[str, str]], head: str, caption: str = ""
+) -> Table:
+    """Make a table of the columns that have a number: heads, and what stands below, from a row."""
     cells = {column: [_cell(row, column) for row in rows] for column in columns}
     shown = [column for column in columns if any(cells[column])]
     names = [row.ranker for row in rows]

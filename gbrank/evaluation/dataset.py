@@ -369,8 +369,8 @@ def _accepted_by_fit(
         adapted["group"] = queries[0].sizes
         if "eval_set" in adapted:
             adapted["eval_group"] = [part.sizes for part in queries[1:]]
-        if "eval_X" in accepted and "eval_set" in adapted:  # new versions of LightGBM
-            adapted["eval_X"], adapted["eval_y"] = zip(*adapted.pop("eval_set"), strict=True)
+            if "eval_X" in accepted:  # new versions of LightGBM
+                adapted["eval_X"], adapted["eval_y"] = zip(*adapted.pop("eval_set"), strict=True)
     if unknown := sorted(set(adapted) - set(accepted) - {"X", "y"}):
         kind = type(ranker).__name__
         raise ArgumentError(unknown[0], f"must be None: the fit of {kind} has no such parameter")

@@ -158,14 +158,13 @@ def select_columns(model: Any, X: Any) -> Any:
         names = model._schema.names if isinstance(model, PretrainedRanker) else None
     elif frame.implementation.is_pyarrow():
         frame = as_frame(frame.to_pandas())  # which all libraries take
-    if names is None:
-        return frame.to_native()
-    # LightGBM writes names without spaces.
-    matches = find_matches(names, frame.columns, lambda name: str(name).replace(" ", "_"))
-    if any(len(match) != 1 for match in matches):
-        return frame.to_native()
-    columns = [frame.columns[column] for (column,) in matches]
-    return frame[:, columns].rename(dict(zip(columns, names, strict=True))).to_native()
+    if names is not None:
+        # LightGBM writes names without spaces.
+        matches = find_matches(names, frame.columns, lambda name: str(name).replace(" ", "_"))
+        if all(len(match) == 1 for match in matches):
+            columns = [frame.columns[column] for (column,) in matches]
+            frame = frame[:, columns].rename(dict(zip(columns, names, strict=True)))
+    return frame.to_native()
 
 
 def read_judgments(qrels: Any, judge_labels: Any) -> tuple[Vector, Any, Any, Vector | None]:
@@ -208,8 +207,14 @@ class Scorer:
         """Average the measure of an estimator's predictions over queries."""
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
-        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        return self.measure(y, predicted(estimator, X, qid), qid=qid, **weights, X=X)
+        return self.measure(
+            y,
+            predicted(estimator, X, qid),
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            X=X,
+        )
 
     def get_metadata_routing(self) -> MetadataRequest:
         """List the metadata that the scorer requests: queries and weights."""
