@@ -1,7 +1,5 @@
 """Scores in services: a saved ranker, loaded with NumPy, SciPy's matrices and its booster alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
