@@ -251,8 +251,8 @@ def _estimate(shown: Any, clicked: Any, slots: Slots) -> tuple[Vector, Vector, V
     clicks = clicked.sum(axis=1)
     for _ in range(STEPS):
         attention = shown * np.exp(bias)
-        share = _diagonal(1 / attention.sum(axis=1)) @ attention
-        expected = _diagonal(clicks) @ share
+        share = attention / attention.sum(axis=1)[:, np.newaxis]
+        expected = share * clicks[:, np.newaxis]
         information = np.diag(expected.sum(axis=0)) - (share.T @ expected).toarray()
         gradient = clicked.sum(axis=0) - expected.sum(axis=0) - precision @ bias
         step = np.clip(np.linalg.solve(information + precision, gradient), -1, 1)
@@ -277,11 +277,6 @@ def _difference_variance(covariance: Matrix, first: Positions) -> Vector:
     variance = np.diagonal(covariance)
     with_first = covariance[np.arange(len(first)), first]
     return np.maximum(variance + variance[first] - 2 * with_first, 0)
-
-
-def _diagonal(values: Vector) -> Any:
-    # SciPy 1.11 has no diags_array.
-    return sp.dia_array((values[np.newaxis], 0), shape=(len(values), len(values)))
 
 
 def clicks_to_labels(

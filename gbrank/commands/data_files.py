@@ -131,7 +131,7 @@ class Reader:
 
     def _is_table(self, path: str, schema: Schema | None) -> bool:
         """Whether a file is a table; raise if an option is for files of the other kind."""
-        table = is_table(path)
+        table = table_format(path) is not None
         for field in fields(self):
             other = (field.name in OF_LETOR) == table and field.name not in OF_BOTH
             if other and getattr(self, field.name) != field.default:
@@ -193,7 +193,7 @@ def _numbered(X: Any) -> Any:
 
 def read_numbers(path: str, name: str, mask: Mask) -> Vector:
     """Read a number for each document, from a text with one a line or a table's scores."""
-    if is_table(path):
+    if table_format(path):
         table = read_table(path)
         if SCORE not in table:
             raise ValueError(f"{path}: expected a column {SCORE!r}, got the columns {[*table]}")
@@ -212,13 +212,11 @@ def _number(text: str, where: str) -> float:
         raise ValueError(f"{where}: expected a number, got {quoted(text)}") from None
 
 
-def is_table(path: str) -> bool:
-    """Whether a path is a table, not a LETOR file: by its name, or by what standard input holds."""
-    return _table_format(path) is not None
+def table_format(path: str) -> str | None:
+    """Tell tables from LETOR files, by name or by what standard input holds.
 
-
-def _table_format(path: str) -> str | None:
-    """Tell .parquet, .csv and .tsv, perhaps with .gz, and folders from other files."""
+    They are .parquet, .csv and .tsv, perhaps with .gz, and folders.
+    """
     if path == STDIN:
         return _format_of_stream(sys.stdin)
     name = path.lower()
@@ -253,7 +251,7 @@ def read_table(
     """
     pandas = import_optional("pandas", "tables")
     content = read_bytes(path) if path == STDIN else None
-    form = str(_table_format(path))
+    form = str(table_format(path))
 
     def source() -> Any:
         return path if content is None else io.BytesIO(content)
@@ -294,7 +292,7 @@ def write_table(path: str, source: str, columns: Mapping[str, Any], scores: Vect
         raise ValueError(f"{source} must not have a column {SCORE!r} of its own.")
     frame = import_optional("pandas", "tables").DataFrame({**columns, SCORE: scores})
     with written(path) as file:
-        form = str(_table_format(path))
+        form = str(table_format(path))
         if form == ".parquet":
             frame.to_parquet(file, index=False)
         else:

@@ -19,7 +19,7 @@ from gbrank.data.trec import judged_run, run_lines
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 
-from .data_files import FilesToScore, Labelled, Reader, is_table, read_numbers, write_table
+from .data_files import FilesToScore, Labelled, Reader, read_numbers, table_format, write_table
 from .models import load, print_json
 from .options import File, FileOrFolder, Folder, NewFile, NewPicture, printable
 
@@ -82,7 +82,7 @@ def predict(
             check_known_name("column (docid)", reader.docid, columns)
             names = columns[reader.docid]
         lines = run_lines(scores, qid, list(names), run_name)
-    elif output != "-" and is_table(output):
+    elif output != "-" and table_format(output):
         write_table(output, file, columns, scores)
         return
     if output == "-":
@@ -232,7 +232,7 @@ def compare_runs(
 def _with_labels(reader: Reader, file: str, measures: Iterable[Measure]) -> Reader:
     """Let a reader read the labels that measures name, which tables alone have."""
     labels = {measure.label for measure in measures if measure.label is not None}
-    if labels and not is_table(file):
+    if labels and not table_format(file):
         raise ArgumentError("metric", f"must have [{min(labels)}] with tables only", file)
     return replace(reader, labels=tuple(sorted(labels)))
 

@@ -13,7 +13,7 @@ from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.data.text_files import STDIN
 from gbrank.ranker import GBRanker
 
-from .data_files import TrainingFiles, is_table, read_numbers, read_parts
+from .data_files import TrainingFiles, read_numbers, read_parts, table_format
 from .options import File, FileOrColumn, NewFile, NewFolder
 
 
@@ -211,6 +211,6 @@ def _changes(ranker: GBRanker, file: str) -> dict[str, Any]:
     baseline = ranker.baseline
     seed = ranker.random_state
     if baseline is not None:
-        number = isinstance(baseline, int) and not is_table(file)
+        number = isinstance(baseline, int) and not table_format(file)
         baseline = f"f{baseline}" if number else str(baseline)
     return {"random_state": 0 if seed is None else seed, "baseline": baseline}
