@@ -8,7 +8,7 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from gbrank.common.checks import ArgumentError
+from gbrank.common.checks import ArgumentError, as_json
 from gbrank.common.table import cell_text
 
 from .data_files import ColumnName, Labelled
@@ -50,7 +50,7 @@ def load_trees(path: str) -> Any:
 
 def print_json(content: dict[str, Any]) -> None:
     """Print JSON, with null for NaN."""
-    print(dumps(loads(dumps(content), parse_constant=lambda _: None), indent=1))
+    print(dumps(as_json(content), indent=1))
 
 
 def info(*, model: FileOrFolder, json: bool = False) -> None:

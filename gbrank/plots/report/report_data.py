@@ -1,13 +1,14 @@
 """Data of a report: documents and models with values of queries; what describes them."""
 
 import platform
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, groupby, zip_longest
 from typing import Any
 
 import numpy as np
@@ -142,19 +143,18 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
     Few numbers are by themselves; of many, 0 is apart, and others are in quarters.
     """
     values = sorted(counts)
-    codes = np.arange(len(values))
+    tops = values
     if len(values) > MOST_GROUPS:
-        known = np.array(values, np.float64)
-        others = np.array([value for value in counts.elements() if value])
-        tops = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower")
+        others = [value for value in counts.elements() if value]
+        tops = np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower").tolist()
         if 0 in counts:
-            tops = np.append(tops, [0.0, *known[known < 0][-1:]])
-        codes = np.searchsorted(np.unique(tops), known)
-    edges = [*np.flatnonzero(np.diff(codes, prepend=-1)).tolist(), len(values)]
-    ends = [value for first, end in pairwise(edges) for value in (values[first], values[end - 1])]
-    called = iter(number_names(ends))
+            tops += [value for value in values if value <= 0][-2:]
+    tops = sorted({*tops})
+    codes = {value: bisect_left(tops, value) for value in values}
+    parts = [list(part) for _, part in groupby(values, codes.get)]
+    called = iter(number_names([part[end] for part in parts for end in (0, -1)]))
     names = [" to ".join(dict.fromkeys(pair)) for pair in zip(called, called, strict=True)]
-    return names, dict(zip(values, codes.tolist(), strict=True))
+    return names, codes
 
 
 def importances(judged: ReportData) -> list[tuple[Any, ...]]:
@@ -242,8 +242,7 @@ def _features(judged: ReportData) -> list[tuple[float, str, list[tuple[float, fl
 
 def drift(here: Vector, then: Vector, *, categorical: bool) -> float:
     """Compute how far two samples of a feature's values are apart, from 0 to 1."""
-    lowest = -1.0 if categorical else -np.inf
-    samples = [np.where(np.isnan(values), lowest, values) for values in (here, then)]
+    samples = [np.where(np.isnan(values), -np.inf, values) for values in (here, then)]
     if not categorical:
         return float(stats.ks_2samp(*samples, method="asymp").statistic)
     sides = np.repeat([0, 1], [len(values) for values in samples])
