@@ -1,7 +1,6 @@
 """The report: arguments are checked, each section is made, and the page is written."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from gbrank.evaluation.comparing import compared_scores
 from gbrank.evaluation.scorable import open_source, scores_from, select_columns
 from gbrank.evaluation.statistics import LEVEL
 from gbrank.fit.arguments import Ids
-from gbrank.fit.best_feature import best_feature, difference_of
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import with_judge
@@ -129,18 +127,19 @@ def report(
                 sources[name] = open_source(source, X)
                 scores[name] = scores_from(sources[name], X, qid=queries.qid, docid=documents)
     rankers = [source if hasattr(source, "predict") else None for source in sources.values()]
-    schema = _schema_of(rankers[0], X, {*columns, docid})
+    table = select_columns(rankers[0], X)
+    schema = _schema_of(rankers[0], table, {*columns, docid})
     with error_context("train: "):
         seen = None if train is None else schema.transform(select_columns(rankers[0], train))
     labels = {"y": y} if judge_labels is None else with_judge(y, judge_labels, queries, None)
-    rows = Documents.checked(X, queries=queries, **labels)
+    rows = Documents.checked(table, queries=queries, **labels)
     runs = {name: source for name, source in sources.items() if isinstance(source, Run)}
     lists, vectors = with_retrieved(rows, documents, scores | runs, key_of)
     main = bind_to_rows(chosen[0], lists)
     judged = ReportData(
         rows=rows,
         schema=schema,
-        features=schema.transform(select_columns(rankers[0], X)),
+        features=schema.transform(table),
         training=seen,
         names=list(map(page.name, sources)),
         rankers=rankers,
@@ -161,7 +160,6 @@ def report(
         judged=judged,
         query_sections=query_sections,
         report_data=report_data,
-        best=_best_feature(judged),
         level=LEVEL,
         first_line=first_line,
     )
@@ -182,18 +180,10 @@ def _check_measures(ranker: Any, metric: Metric | Sequence[Metric] | None) -> li
     return list({str(measure): measure for measure in (*of_y, *map(get_measure, USUAL))}.values())
 
 
-def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
+def _schema_of(model: Any, table: Any, others: Collection[str | None]) -> Schema:
     """Find the columns that a model sees; of those that do not say, all that are features."""
     if isinstance(model, BaseRanker):
         return model._schema
-    if (frame := as_frame(select_columns(model, X))) is None:
-        return Schema.learn(X)
+    if (frame := as_frame(table)) is None:
+        return Schema.learn(table)
     return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
-
-
-def _best_feature(judged: ReportData) -> dict[str, Any] | None:
-    """Compare with the best single feature, if there is one."""
-    seen = replace(judged.rows, X=judged.features)
-    if (best := best_feature(judged.schema, seen, seen, judged.measures[0])) is None:
-        return None
-    return {"name": best.name, "difference": difference_of(judged.values[0], best.values)}

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from itertools import chain, groupby, zip_longest
@@ -25,7 +25,7 @@ from gbrank.data.lookup import by_rank, count_repeated_names, count_repeated_row
 from gbrank.data.schema import Schema
 from gbrank.evaluation import statistics
 from gbrank.evaluation.comparison import Comparison, Row
-from gbrank.evaluation.scorable import select_columns
+from gbrank.fit.best_feature import best_feature, difference_of
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.plots.fitted_ranker import learning_curves
@@ -46,7 +46,7 @@ LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 class ReportData:
     """Documents, and one model or two; their labels are a judge's where people have none."""
 
-    rows: Documents
+    rows: Documents  # with the columns that the first model sees
     schema: Schema  # of the first model's columns
     features: Features  # what it sees
     training: Features | None  # what it saw in training
@@ -96,8 +96,8 @@ class ReportData:
         return ranker if isinstance(ranker, GBRanker) else None
 
     def table_of(self, rows: Positions) -> Any:
-        """Take some rows of X, with the columns of the first model."""
-        return take_rows(select_columns(self.rankers[0], self.rows.X), rows)
+        """Take some rows of X."""
+        return take_rows(self.rows.X, rows)
 
     @cached_property
     def moved(self) -> Vector | str:
@@ -157,6 +157,15 @@ def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
     return names, codes
 
 
+def best(judged: ReportData) -> dict[str, Any]:
+    """Compare with the best single feature, if there is one."""
+    seen = replace(judged.rows, X=judged.features)
+    if (feature := best_feature(judged.schema, seen, seen, judged.measures[0])) is None:
+        return {}
+    difference = difference_of(judged.values[0], feature.values)
+    return {"name": feature.name, "difference": difference}
+
+
 def importances(judged: ReportData) -> list[tuple[Any, ...]]:
     """List features: name, share of the gain, mean |SHAP|, and the change if it is shuffled."""
     if judged.trees is None:
@@ -177,10 +186,11 @@ def shuffled_changes(judged: ReportData, features: Positions) -> Sequence[Sequen
     others = np.empty(queries.n_documents, np.int64)  # of the same query
     others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
     bound = bind_to_rows(judged.measures[0], rows)
-    X = select_columns(judged.rankers[0], rows.X)
     names = judged.schema.feature_names
-    shuffled = (_with_values_of(X, names[column], column, others) for column in features.tolist())
-    tables = chain([X], shuffled)  # one at a time: tables may be large
+    shuffled = (
+        _with_values_of(rows.X, names[column], column, others) for column in features.tolist()
+    )
+    tables = chain([rows.X], shuffled)  # one at a time: tables may be large
     values = [bound.per_query(judged.rankers[0]._predicted(table, queries.qid)) for table in tables]
     changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
     return list(zip(*changes[3:], strict=True))[1:]
