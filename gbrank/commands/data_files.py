@@ -250,24 +250,23 @@ def read_table(
     are integers if all of their values are, else text. An empty text is a missing value.
     """
     pandas = import_optional("pandas", "tables")
-    content = read_bytes(path) if path == STDIN else None
+    source: Any = io.BytesIO(read_bytes(path)) if path == STDIN else path
     form = str(table_format(path))
-
-    def source() -> Any:
-        return path if content is None else io.BytesIO(content)
 
     def read_csv(**options: Any) -> Any:
         options |= {"sep": SEPARATORS[form], "low_memory": False, "keep_default_na": False}
-        return pandas.read_csv(source(), **options)
+        return pandas.read_csv(source, **options)
 
     try:
         if form == ".parquet":
-            return pandas.read_parquet(source()).rename(columns=str)
+            return pandas.read_parquet(source).rename(columns=str)
         # Two rows: where the second has more values, pandas would take the first one for an index.
         names = read_csv(header=None, nrows=2, dtype=str).iloc[0].tolist()
         _check_header(names)
         texts = {name for name in names if name in codes or is_text(name)}
         missing = {name: [""] if name in texts else MISSING for name in names}
+        if path == STDIN:
+            source.seek(0)
         frame = read_csv(dtype=dict.fromkeys(texts, str), na_values=missing)
     except (OSError, ValueError) as error:  # what is no gzip file is an OSError without a name
         if isinstance(error, OSError) and error.filename is not None:

@@ -127,13 +127,14 @@ def differences(comparison: Comparison, *, part: str = "test") -> Figure:
     blocks = comparison.blocks(part)
     baseline = comparison.baseline
     names = comparison.rankers
-    colours = [style.GREY if name == baseline else style.BLUE for name in names]
+    colours = {name: style.GREY if name == baseline else style.BLUE for name in names}
     size = 0.5 + LETTER * max(map(len, names)) + 2.7 * (len(blocks) + 1), 1.5 + 0.5 * len(names)
     figure = style.new_figure(size)
     *panels, beside = figure.subplots(1, len(blocks) + 1)
     for axes, rows in zip(panels, blocks, strict=True):
         axes.axvline(0, color=style.GREY, linewidth=1)
-        for y, (row, colour) in enumerate(zip(rows, colours, strict=True)):
+        for y, row in enumerate(rows):
+            colour = colours[row.ranker]
             ends = [row.difference_low, row.difference_high]
             axes.plot(ends, [y, y], color=colour, linewidth=3, solid_capstyle="butt")
             axes.plot(row.difference, y, "o", color=colour, markersize=8)
@@ -143,10 +144,10 @@ def differences(comparison: Comparison, *, part: str = "test") -> Figure:
         axes.margins(x=0.15)
         axes.spines["left"].set_visible(False)
         style.tidy(axes, "x", title=rows[0].metric, xlabel=f"minus {baseline}")
-    seconds = [row.cpu_seconds for row in blocks[0]]
-    beside.barh(range(len(names)), seconds, 0.4, color=colours)
-    for y, (value, colour) in enumerate(zip(seconds, colours, strict=True)):
-        _write_at(beside, (value, y), f"{value:.1f}", colour, (4, 0), va="center")
+    for y, row in enumerate(blocks[0]):
+        seconds = row.cpu_seconds
+        beside.barh(y, seconds, 0.4, color=colours[row.ranker])
+        _write_at(beside, (seconds, y), f"{seconds:.1f}", colours[row.ranker], (4, 0), va="center")
     beside.margins(x=0.2)
     style.tidy(beside, "x", title="CPU seconds of a fit")
     for axes in figure.axes:
