@@ -186,8 +186,7 @@ def evaluate(
     if run:
         data, values = judged_run(run[0], file)
     else:
-        reader = _with_labels(reader, file, measures.values())
-        data, values = _judged(reader, file, model, scores)
+        data, values = _judged(reader, file, measures.values(), model, scores)
         repeats = count_repeated_rows(data.X, data.queries.index, data.y)
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
@@ -229,18 +228,14 @@ def compare_runs(
         draw("comparison_grid", [comparison], plot)
 
 
-def _with_labels(reader: Reader, file: str, measures: Iterable[Measure]) -> Reader:
-    """Let a reader read the labels that measures name, which tables alone have."""
+def _judged(
+    reader: Reader, file: str, measures: Iterable[Measure], model: str | None, scores: str | None
+) -> tuple[Documents, Any]:
+    """Read documents, with the labels that measures name, which tables alone have; and scores."""
     labels = {measure.label for measure in measures if measure.label is not None}
     if labels and not table_format(file):
         raise ArgumentError("metric", f"must have [{min(labels)}] with tables only", file)
-    return replace(reader, labels=tuple(sorted(labels)))
-
-
-def _judged(
-    reader: Labelled, file: str, model: str | None, scores: str | None
-) -> tuple[Documents, Any]:
-    """Read the documents in a file, and their scores."""
+    reader = replace(reader, labels=tuple(sorted(labels)))
     ranker: Any = None if model is None else load(model)
     data, mask = reader.read(file, getattr(ranker, "_schema", None))
     if scores is not None:
