@@ -1,10 +1,10 @@
 """Writing a ranker in another format, and the check of the file: it gives the ranker's scores."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from itertools import zip_longest
-from math import inf
+from itertools import chain, zip_longest
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -194,8 +194,8 @@ def verify_export(
     ranker = opened_ranker(model)
     chosen = format_of(format)
     forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
-    rows = None if X is None else ranker._schema.transform(X)
-    return verified(Path(path).read_bytes(), forest, chosen, predict, rows)
+    blocks = () if X is None else dense_blocks(ranker._schema.transform(X))
+    return verified(Path(path).read_bytes(), forest, chosen, predict, blocks)
 
 
 def exportable(
@@ -214,10 +214,7 @@ def exportable(
         raise ArgumentError("feature_names", demand)
     check_choice(missing_as_zero, "missing_as_zero", [False, True])
     forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
-    coded = any(
-        isinstance(split, Membership) and split.feature not in forest.categories
-        for split in forest.splits()
-    )
+    coded = forest.by_category() - forest.categories.keys()
     if coded and format.categories == "texts" and not ranker.training_data_:
         demand = "must be another: the words of a booster's categories are known to its library"
         raise ArgumentError("format", demand, format.name)
@@ -232,7 +229,11 @@ def exportable(
 
 
 def verified(
-    content: bytes, forest: Forest, format: Format, predict: Predict, X: Features | None = None
+    content: bytes,
+    forest: Forest,
+    format: Format,
+    predict: Predict,
+    blocks: Iterable[Features] = (),
 ) -> Verification:
     """Compare the trees of a file with a forest, and their sums with the scores of rows."""
     try:
@@ -247,11 +248,11 @@ def verified(
         if ours != theirs:
             demand = f"must have the ranker's trees, of which tree {number} is another"
             raise ArgumentError("path", demand)
-    results = [_compared(_rows_beside(held, format.precision), forest, held, predict)]
-    for block in () if X is None else dense_blocks(X):
-        block = np.clip(block, -format.largest, format.largest)
-        block = block.astype(format.precision).astype(np.float64)
-        results.append(_compared(block, forest, held, predict))
+    results = []
+    for block in chain([_rows_beside(held, format.precision)], blocks):
+        rows = np.clip(block, -format.largest, format.largest)
+        rows = rows.astype(format.precision).astype(np.float64)
+        results.append(_compared(rows, forest, held, predict))
     worst = max(results, key=lambda result: result.difference)
     return replace(worst, n_rows=sum(result.n_rows for result in results))
 
@@ -311,11 +312,9 @@ def _rows_beside(forest: Forest, precision: Any) -> Matrix:
             n_known = len(forest.categories.get(split.feature, ()))
             n_codes = n_known or 1 + max(split.categories, default=0)
             values[split.feature].update(range(n_codes + 1))
-        else:
+        elif isfinite(split.threshold):
             at = precision(split.threshold)
-            most = max(LARGEST, abs(split.threshold))
-            near = (at, *(np.nextafter(at, precision(end)) for end in (-LARGEST, LARGEST)))
-            values[split.feature].update(float(x) for x in near if abs(x) <= most < np.inf)
+            values[split.feature].update((at, *np.nextafter(at, precision([-LARGEST, LARGEST]))))
     rng = np.random.default_rng(0)
     rows = np.zeros((N_ROWS, len(forest.features)))
     for column, tried in values.items():

@@ -28,6 +28,10 @@ class Forest:
         for tree in self.trees:
             yield from splits(tree)
 
+    def by_category(self) -> set[int]:
+        """Collect the columns with splits by category."""
+        return {split.feature for split in self.splits() if isinstance(split, Membership)}
+
     def changed(self, change: Callable[[Split], Tree]) -> "Forest":
         """Change every split."""
         return replace(self, trees=[with_splits(tree, change) for tree in self.trees])

@@ -159,7 +159,7 @@ def format_of(name: str) -> Format:
 
 
 def _check_categories(forest: Forest, format: Format) -> None:
-    columns = {split.feature for split in forest.splits() if isinstance(split, Membership)}
+    columns = forest.by_category()
     if columns and not format.categories:
         raise ValueError(
             "format must have splits by category, as the model has of feature "
