@@ -145,7 +145,7 @@ class Documents:
 
     def split(self, fraction: float, seed: int) -> tuple[Documents, Documents]:
         """Set some queries aside, which a hash of the seed and of their ids chooses."""
-        mask = sampled(self.queries.id_keys, fraction, seed, 0)
+        mask = sampled(self.queries.id_keys, fraction, seed)
         if mask.all():
             got = f"{fraction} of {self.queries.n_queries} queries"
             raise ArgumentError("validation_fraction", "must leave queries to train on", got)

@@ -35,13 +35,23 @@ class LetorMatrix(sp.csr_matrix):
 def check_matrix(X: Any) -> Features:
     """Convert features to real numbers in two dimensions, in single precision where they are.
 
-    A sparse matrix becomes CSR, with each entry once.
+    A sparse matrix becomes CSR, with each entry once; what is no matrix of numbers is converted by
+    scikit-learn's rules.
     """
     check_unmasked(X, "X", "fill it with NaN, which is missing")
     matrix: Features = X if sp.issparse(X) else np.asarray(X)
     check_not_empty(matrix.shape)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        matrix = _converted(matrix)
+        from sklearn import config_context  # takes long to import, and a service has none
+        from sklearn.utils import check_array
+
+        try:
+            with config_context(assume_finite=True):  # NaN is missing
+                matrix = check_array(matrix, accept_sparse=True, input_name="X")
+        except (ValueError, TypeError) as error:
+            raise type(error)(
+                f"X must hold numbers in two dimensions: {shortened(str(error), 300)}"
+            ) from None
     dtype = np.float32 if matrix.dtype == np.float32 else np.float64
     if not sp.issparse(X):
         return matrix.astype(dtype, copy=False)
@@ -64,20 +74,6 @@ def objects_of(X: Any) -> Features:
     values = np.array(X, dtype=object)
     check_not_empty(values.shape)
     return values
-
-
-def _converted(matrix: Features) -> Features:
-    """Convert features to numbers in two dimensions, by scikit-learn's rules."""
-    from sklearn import config_context  # takes long to import, and a service has none
-    from sklearn.utils import check_array
-
-    try:
-        with config_context(assume_finite=True):  # NaN is missing
-            return check_array(matrix, accept_sparse=True, input_name="X")
-    except (ValueError, TypeError) as error:
-        raise type(error)(
-            f"X must hold numbers in two dimensions: {shortened(str(error), 300)}"
-        ) from None
 
 
 def n_rows(X: Any) -> int:

@@ -46,14 +46,14 @@ def row_keys(X: Features, dtype: type[np.floating[Any]] = np.float32) -> Keys:
     return keys
 
 
-def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
+def query_noise(keys: Keys, seed: int | Sequence[int], round: int = 0) -> Keys:
     """Hash (seed, round, key) for each key; one seed, or one for each key."""
     seeds = [seed] if isinstance(seed, int | np.integer) else seed
     start = np.array([int(item) & (2**64 - 1) for item in seeds], dtype=np.uint64)
     return split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
 
 
-def sampled(keys: Keys, fraction: float, seed: int, round: int) -> Mask:
+def sampled(keys: Keys, fraction: float, seed: int, round: int = 0) -> Mask:
     """Draw the `fraction` of the keys that a round samples, as a mask."""
     draws = query_noise(keys, seed, round)
     count = max(1, int(fraction * all_sum(len(keys)) + 0.5))  # halves go up

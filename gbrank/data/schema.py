@@ -151,10 +151,12 @@ class Schema:
                 )
             return self._of_columns(values.T.tolist())
         indices = self.columns_in(table)
-        codes: dict[int, Vector] = {}
-        for position in self.categories:
-            index = indices[position]
-            codes[index] = np.array(self._coded(table.values(index), position), float)
+        codes = {
+            indices[position]: np.array(
+                self._coded(table.values(indices[position]), position), np.float64
+            )
+            for position in self.categories
+        }
         return self._checked(table.matrix(indices, codes))
 
     def including(self, other: Schema) -> Schema:

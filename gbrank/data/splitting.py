@@ -248,7 +248,7 @@ class LetorFolds(_Splitter):
                 f"must be at most the number of queries, {queries.n_queries}",
                 f"{self.n_splits}",
             )
-        noise = query_noise(queries.id_keys, self.random_state, 0)
+        noise = query_noise(queries.id_keys, self.random_state)
         rank = np.argsort(np.argsort(noise, kind="stable"))
         part = rank * self.n_splits // queries.n_queries
         yield from rotations(part[queries.index])

@@ -31,7 +31,7 @@ from gbrank.common.files import StrPath
 
 from .documents import Documents
 from .frames import as_frame
-from .ids import find_matches, is_missing
+from .ids import find_matches, is_missing, key_of
 from .lookup import document_names
 from .queries import Queries
 from .text_files import LARGEST_EXACT, check_names, decoded, read_bytes, write_lines
@@ -369,7 +369,7 @@ class Run(NamedTuple):
 
 
 def with_retrieved(
-    documents: Documents, docid: Any, sources: Mapping[str, Any], query_key: QueryKey
+    documents: Documents, docid: Any, sources: Mapping[str, Any], query_key: QueryKey = key_of
 ) -> tuple[Documents, dict[str, Vector]]:
     """Add the documents that only runs retrieved, and score all as trec_eval ranks them.
 

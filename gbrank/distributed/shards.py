@@ -55,7 +55,7 @@ def distribute(
     if validation_fraction is not None and len(sets) == 1:
         [(where, keys)] = all_keys.items()
         ids = np.unique(np.concatenate(keys))
-        held_out = sampled(ids, validation_fraction, seed, 0)
+        held_out = sampled(ids, validation_fraction, seed)
         sides = [assign(keys, len(addresses), where, ids[side]) for side in (~held_out, held_out)]
         owners = {where: [np.maximum(*both) for both in zip(*sides, strict=True)]}
     training = next(iter(sets))

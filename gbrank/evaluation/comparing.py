@@ -359,7 +359,7 @@ def _values_of_parts(
 ) -> dict[str, QueryValues]:
     """Measure the scores of each part; documents that only runs retrieved are in their queries."""
     scored = {name: source for name, source in sources.items() if is_scored(source)}
-    documents, vectors = with_retrieved(data.documents, data.docid, scored, key_of)
+    documents, vectors = with_retrieved(data.documents, data.docid, scored)
     index = documents.queries.index
     added = np.arange(len(data.y), len(index))
     values = {}

@@ -54,7 +54,7 @@ def _agreement(rows: Documents) -> Vector:
     if len(total) >= WIDE:
         return total
     keys = rows.queries.id_keys
-    chosen = sampled(keys, min(1.0, QUERIES / len(keys)), 0, 0)
+    chosen = sampled(keys, min(1.0, QUERIES / len(keys)), 0)
     for query in rows.take_queries(chosen).each_query():
         values = np.column_stack([query.y, as_dense(query.X)])
         ranks = rankdata(values, axis=0, nan_policy="omit")

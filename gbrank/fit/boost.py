@@ -221,7 +221,7 @@ def _scores_in_folds(
     ranker: BoostedRanker, settings: TreeSettings, schema: Schema, train: Documents
 ) -> Vector:
     """Return the scores of each third of the queries by a ranker of the other two."""
-    fold = query_noise(train.queries.id_keys, settings.seed, 0).argsort().argsort() % FOLDS
+    fold = query_noise(train.queries.id_keys, settings.seed).argsort().argsort() % FOLDS
     if len(fold) < FOLDS:
         demand = f"needs validation data, or at least {FOLDS} training queries"
         raise ArgumentError("baseline", demand, f"{len(fold)}")

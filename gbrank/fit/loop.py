@@ -219,7 +219,7 @@ def _warn_of_equal_rows(documents: Documents) -> None:
     """Warn if many rows are duplicates within their query, by a sample of the queries."""
     queries = documents.queries
     fraction = min(1.0, NUMBERS / max(1, np.prod(documents.X.shape)))
-    places = queries.subset(sampled(queries.id_keys, fraction, 0, 0))[1]
+    places = queries.subset(sampled(queries.id_keys, fraction, 0))[1]
     equal = count_repeated_rows(documents.X[places], queries.index[places]) / len(places)
     if equal >= MANY:
         warn_user(

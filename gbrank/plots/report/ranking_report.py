@@ -14,7 +14,6 @@ from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import n_rows
 from gbrank.data.frames import as_frame
-from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_of
@@ -134,7 +133,7 @@ def report(
     labels = {"y": y} if judge_labels is None else with_judge(y, judge_labels, queries, None)
     rows = Documents.checked(table, queries=queries, **labels)
     runs = {name: source for name, source in sources.items() if isinstance(source, Run)}
-    lists, vectors = with_retrieved(rows, documents, scores | runs, key_of)
+    lists, vectors = with_retrieved(rows, documents, scores | runs)
     main = bind_to_rows(chosen[0], lists)
     judged = ReportData(
         rows=rows,
