@@ -34,7 +34,7 @@ from .fit.boosted_ranker import BoostedRanker, is_start_name
 from .fit.chain import Link, scores_of
 from .fit.estimator import WEIGHTS, BaseRanker
 from .fit.explanations import Explanation, explain_gap, explain_scores
-from .fit.fitted import FittedTrees, Published
+from .fit.fitted import FittedTrees, Published, TrainedInRounds
 from .fit.known_elsewhere import explains_parameters, explains_words
 from .fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
 from .fit.rounds import Callbacks, EvalsResult
@@ -44,7 +44,7 @@ from .serving import Predictor
 
 @explains_parameters
 @dataclass(eq=False, repr=False)
-class GBRanker(BoostedRanker):
+class GBRanker(BoostedRanker, TrainedInRounds):
     """Gradient-boosted tree ranker, a scikit-learn estimator on LightGBM or XGBoost.
 
     Parameters
@@ -166,13 +166,9 @@ class GBRanker(BoostedRanker):
 
     _allows_missing: ClassVar[bool] = True
 
-    best_iteration_ = Published[int]()
-    best_score_ = Published[float]()
-    evals_result_ = Published[EvalsResult]()
     learning_rate_ = Published[float]()
     colsample_ = Published[float]()
     extra_trees_ = Published[bool]()
-    sigmas_ = Published[Vector]()
     position_bias_ = Published[dict[Any, float] | None]()
     position_report_ = Published[PositionReport | None]()
     init_ = Published[Any]()

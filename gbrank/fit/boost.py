@@ -126,7 +126,7 @@ def boost(
     schema = Schema.union(all_gather(Schema.learn(tables[0].X, categorical_feature)))
     if isinstance(ranker.init, BaseRanker):
         schema = schema.including(ranker.init._schema)
-    documents = [with_features(ranker, schema, part, i) for i, part in enumerate(tables)]
+    documents = [with_features(ranker.init, schema, part, i) for i, part in enumerate(tables)]
     baseline_column(ranker, schema)  # which must be there
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
         demand = "is required with init_score: trees alone would score the validation documents"
@@ -244,17 +244,13 @@ def _scores_in_folds(
     return scores
 
 
-def with_features(
-    ranker: BoostedRanker, schema: Schema, documents: Documents, place: int
-) -> Documents:
+def with_features(init: Any, schema: Schema, documents: Documents, place: int) -> Documents:
     """Return documents with features in place of their table, and with the scores of a model.
 
-    That is the model that the ranker boosts from, unless it is to be trained. In place 0 are the
-    documents to train on.
+    That is `init`, unless it is to be trained. In place 0 are the documents to train on.
     """
     with error_context(f"eval_set[{place - 1}]: " if place else ""):
         features = replace(documents, X=schema.transform(documents.X))
-        init: Any = ranker.init
         if init in (None, "zero"):
             return features
         if documents.init_score is not None:
@@ -334,9 +330,8 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     """Return what a ranker's fit made, with steps from its scores in the leaves of its trees."""
     fitted = ranker._fitted
     continued = ranker._frozen()
-    continued.init = fitted.init  # to whose scores the trees add
     settings = tree_settings(continued)
-    train = with_features(continued, fitted.schema, table, 0)
+    train = with_features(fitted.init, fitted.schema, table, 0)
     continued.init = ranker  # whose schedule begins anew, unless these are the data of its fit
     gradients = Gradients(continued, train, settings.seed)
     booster = BOOSTERS[fitted.model.booster]

@@ -47,11 +47,11 @@ def scores_by(links: Sequence[Link], schema: Schema, features: Features, X: Any)
     return sum(reversed(parts[:-1]), start=parts[-1])
 
 
-def check_readable(schema: Schema | None, booster: object) -> None:
+def check_readable(schema: Schema | None, booster: str) -> None:
     """Check that a booster alone can read the columns of the ranker that adds to it, if any."""
     if schema is None:
         demand = "must hold a ranker of gbrank for a predictor; call the booster's own predict"
-        raise ArgumentError("path", demand, f"{booster}")
+        raise ArgumentError("path", demand, booster)
     if schema.categories:
         demand = "must have no categories of its own for a predictor; use load_ranker"
-        raise ArgumentError("init", demand, f"{booster}")
+        raise ArgumentError("init", demand, booster)

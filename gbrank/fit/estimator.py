@@ -49,17 +49,11 @@ if TYPE_CHECKING:  # measures are compiled code: who only loads a ranker need no
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             """Return the parameters."""
 
-        def set_params(self, **params: Any) -> Self:
-            """Set parameters."""
-
         def set_fit_request(self, **requests: bool | str | None) -> Self:
             """Set what metadata routing passes to `fit`."""
 
         def set_score_request(self, **requests: bool | str | None) -> Self:
             """Set what it passes to `score`."""
-
-        def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
-        def __sklearn_tags__(self) -> Any: ...
 
 else:
     from sklearn.base import BaseEstimator
@@ -307,7 +301,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         values = {name.partition("__")[0]: value for name, value in params.items()}
         known = self.get_params(deep=False)
         check_keywords(type(self).__name__, "parameter", values, known, ValueError)
-        return super().set_params(**params)
+        return super().set_params(**params)  # type: ignore[misc]
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -337,7 +331,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what data the ranker takes."""
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allows_missing

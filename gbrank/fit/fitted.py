@@ -75,6 +75,15 @@ class FittedRounds(Fitted):
     sigmas: Vector = saved(vector_of)
 
 
+class TrainedInRounds:
+    """The attributes of rankers that are trained in rounds."""
+
+    best_iteration_ = Published[int]()
+    best_score_ = Published[float]()
+    evals_result_ = Published[EvalsResult]()
+    sigmas_ = Published[Vector]()
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedTrees(FittedRounds):
     """Results of a fit of a GBRanker."""

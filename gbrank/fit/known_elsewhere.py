@@ -66,18 +66,6 @@ def check_keywords(
         raise error(" ".join(sentences))
 
 
-def _check_no_data_set(X: object) -> None:
-    """Refuse a data set of a booster, which holds more than features."""
-    library = LIBRARIES.get(type(X).__module__.partition(".")[0])
-    if library is not None and type(X).__name__ in DATA_SETS:
-        hint = (
-            " Pass its features as X, its labels as y, its queries as qid= or group=. In the "
-            "library's own train(), use lightgbm_fobj or xgboost_obj."
-        )
-        demand = "must be an array, a sparse matrix or a data frame"
-        raise ArgumentTypeError("X", demand, f"{library}'s {type(X).__name__}", hint)
-
-
 def explains_words(function: F, owner: str = "", kind: str = "argument") -> F:
     """Let a function or a method say what stands for an unknown keyword; a decorator."""
     known = {*inspect.signature(function).parameters} - {"self"}
@@ -85,8 +73,15 @@ def explains_words(function: F, owner: str = "", kind: str = "argument") -> F:
     @functools.wraps(function)
     def explaining(*values: Any, **named: Any) -> Any:
         check_keywords(owner or function.__qualname__, kind, named, known, TypeError)
-        for value in (*values[:2], named.get("X")):
-            _check_no_data_set(value)
+        for X in (*values[:2], named.get("X")):
+            library = LIBRARIES.get(type(X).__module__.partition(".")[0])
+            if library is not None and type(X).__name__ in DATA_SETS:
+                hint = (
+                    " Pass its features as X, its labels as y, its queries as qid= or group=. In "
+                    "the library's own train(), use lightgbm_fobj or xgboost_obj."
+                )
+                demand = "must be an array, a sparse matrix or a data frame"
+                raise ArgumentTypeError("X", demand, f"{library}'s {type(X).__name__}", hint)
         return function(*values, **named)
 
     return cast(F, explaining)

@@ -29,10 +29,10 @@ from gbrank.fit.arguments import (
     validation_documents,
 )
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, check_seed, check_verbose, draw_seed
-from gbrank.fit.fitted import Fitted, FittedRounds, Published, saved, vector_of
+from gbrank.fit.fitted import Fitted, FittedRounds, Published, TrainedInRounds, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
-from gbrank.fit.rounds import Callbacks, EvalsResult, History, Stopping, check_callbacks
+from gbrank.fit.rounds import Callbacks, History, Stopping, check_callbacks
 from gbrank.fit.storage import Saved
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
@@ -102,7 +102,7 @@ class FittedSteps(FittedWeights, FittedRounds):
 
 @explains_parameters
 @dataclass(eq=False, repr=False)
-class LinearRanker(LinearModel[FittedSteps]):
+class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
     """Linear ranker: the score of a document is w·x, the weighted sum of its features.
 
     ``solver="cg"`` is SmoothRank's learner: starting from a regression on the gains, it minimizes
@@ -223,10 +223,6 @@ class LinearRanker(LinearModel[FittedSteps]):
     verbose: int = Parameter(0, check_verbose)
 
     init_coef_ = Published[Vector]()
-    best_iteration_ = Published[int]()
-    best_score_ = Published[float]()
-    evals_result_ = Published[EvalsResult]()
-    sigmas_ = Published[Vector]()
 
     def fit(
         self,
