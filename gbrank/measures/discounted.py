@@ -368,9 +368,11 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
 
     name = "wta"
 
-    k: ClassVar[int] = 1
-
     threshold: float = Real(1.0, above=0)
+
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return 1 at the first rank."""
+        return "flat", 1
 
 
 @register_measure
