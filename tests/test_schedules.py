@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from gbrank import get_objective
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.stages import make_stage
+from gbrank.boosters.staged_objective import make_stage
 from gbrank.schedules import (
     Schedule,
     as_schedule,

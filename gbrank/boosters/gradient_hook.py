@@ -1,10 +1,9 @@
 """The part of hooks that is the same for all boosters."""
 
-import inspect
 import sys
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from traceback import walk_stack
 from typing import Any, TypeAlias, TypeVar
 
@@ -12,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import Vector, check_integer, warn_user
+from gbrank.common.grammar import changed_options, format_call
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
 from gbrank.measures.measure import BoundMeasure, mean_weights
 from gbrank.measures.measure_registry import Metric, get_measures
-from gbrank.objectives.objective import BoundObjective, Objective
-from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-from gbrank.schedules import Sigma
+from gbrank.objectives.objective import BoundObjective
 
 from .gradient_watch import Watch
 from .interface import GradientPair
@@ -70,45 +68,26 @@ def callers(name: str, kind: type[T]) -> T | None:
     return None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GradientHook(StagedObjective):
     """A custom objective for training calls of the boosters' own: the part common to all of them.
 
     Its parameters and `sigmas` are those of `lightgbm_fobj`.
     """
 
-    def __init__(
-        self,
-        objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
-        sigma: Sigma | None = None,
-        *,
-        start: bool = True,
-        rounds: int | None = None,
-        curvature: str = "own",
-        n_jobs: int | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        self._options: dict[str, Any] = {
-            "sigma": sigma,
-            "start": start,
-            "rounds": rounds,
-            "curvature": curvature,
-            "n_jobs": n_jobs,
-        }
-        super().__init__(objective, **self._options)
-        self.watch = watch
+    watch: Watch | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.current_plan = self.plan  # its start may have ended early
         self._sigma_of_round: dict[int, float] = {}
         self._warned = False
         self._bound: PerDataset[list[BoundObjective]] = PerDataset()
 
     def __repr__(self) -> str:
-        parameters = inspect.signature(GradientHook).parameters
-        changed = [
-            f"{name}={getattr(value, '__name__', repr(value))}"
-            for name, value in self._options.items()
-            if value != parameters[name].default
-        ]
-        return f"{type(self).__name__}({', '.join([repr(str(self.objective)), *changed])})"
+        options = changed_options(self)
+        objective = options.pop("objective")
+        return format_call(self, options, str(objective))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
         """Return itself: boosters copy their parameters, but the record is the user's."""
@@ -163,7 +142,7 @@ class MeasureHook:
         self._bound: PerDataset[list[BoundMeasure]] = PerDataset()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(repr(str(item)) for item in self.measures)})"
+        return format_call(self, {}, *map(str, self.measures))
 
     def of_data(self, owner: object, parts: Parts, scores: ArrayLike) -> list[tuple[str, float]]:
         """Compute each measure, by name, for a data set of the booster's."""

@@ -45,6 +45,30 @@ class TreeSettings:
     resumable: bool = False  # whether training may be interrupted, and go on from a state
 
 
+class Plan(NamedTuple):
+    """The rounds of a training: `begin` is the first one of the objective itself.
+
+    Early stopping is decided here, for fits and hooks alike. `done` rounds have been trained, of
+    which `best` are to be kept.
+    """
+
+    begin: int
+    end: int
+
+    def out_of_patience(self, done: int, best: int, patience: int | None) -> bool:
+        """Tell whether training ends; patience counts from the round `begin`."""
+        return patience is not None and done - max(best, self.begin) >= patience
+
+    def without_patience(self, done: int, best: int, patience: int | None) -> "Plan":
+        """Begin the objective itself now if its start has stopped improving.
+
+        It is then trained for as many rounds as the start was.
+        """
+        if patience is None or done >= self.begin or done - best < patience:
+            return self
+        return Plan(begin=done, end=done + min(done, self.end - done))
+
+
 class RoundRecord(NamedTuple):
     """Sigma of a round that was trained, its gradients where they are watched, its weights."""
 

@@ -1,11 +1,24 @@
-"""The objectives of a training, stage by stage, and their gradients in the booster's scale."""
+"""The objectives of a training, stage by stage, and their gradients in the booster's scale.
 
+A training may begin with another objective than its own: these are two stages.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import Mask, Vector, check_choice, check_finite, error_context, warn_user
+from gbrank.common.checks import (
+    Mask,
+    Vector,
+    check_choice,
+    check_finite,
+    check_integer,
+    error_context,
+    warn_user,
+)
 from gbrank.common.collective import all_any, all_sum
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
@@ -14,13 +27,20 @@ from gbrank.data.sums import max_abs, order_free_mean, round_to_exact_sums
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import BoundObjective, Objective
-from gbrank.objectives.objective_registry import get_objective
-from gbrank.schedules import Progress, Sigma, unit_of
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, first_learned, get_objective
+from gbrank.schedules import (
+    Curve,
+    Progress,
+    Schedule,
+    Sigma,
+    as_schedule,
+    check_schedule,
+    sigma_at,
+    unit_of,
+)
 
 from .gradient_watch import RoundGradients
-from .interface import RoundRecord
-from .plan import Plan
-from .stages import stages_by_plan, stages_of
+from .interface import Plan, RoundRecord
 
 # XGBoost squares sums of gradients in single precision.
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
@@ -30,34 +50,107 @@ SMALLEST_GRADIENT = 1e-290
 SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
 
 
+@dataclass(frozen=True)
+class Stage:
+    """An objective and its schedule of sigma, from round `begin` on, for `rounds` rounds."""
+
+    objective: Objective
+    name: str  # the objective as a text, which takes long to write
+    schedule: Curve
+    begin: int
+    rounds: int | None
+
+    @property
+    def title(self) -> str:
+        """The name as messages have it."""
+        return self.name.replace("ranknet", "RankNet")
+
+    def sigma(self, round: int) -> float:
+        """Compute sigma in a round of the fit, in the schedule's unit.
+
+        After the stage, a schedule continues as it is defined; a plain function keeps its last
+        value.
+        """
+        stage_round = round - self.begin
+        if self.rounds is not None and not isinstance(self.schedule, Schedule):
+            stage_round = min(stage_round, self.rounds - 1)
+        return sigma_at(self.schedule, stage_round, self.rounds)
+
+    def progress(self, rounds: int) -> Progress | None:
+        """Tell how far the schedule is after some rounds of the fit; None if it is not known."""
+        if self.rounds is None or not isinstance(self.schedule, Schedule):
+            return None
+        done = max(0, rounds - self.begin)
+        return Progress(self.name, repr(self.schedule), done, self.rounds)
+
+
+def make_stage(objective: Objective, schedule: Curve, begin: int, rounds: int | None) -> Stage:
+    """Check the schedule of a stage."""
+    check_schedule(schedule, rounds)
+    return Stage(objective, str(objective), schedule, begin, rounds)
+
+
+def stages_of(
+    objective: Objective, sigma: Sigma | None, rounds: int | None, start: bool | Progress
+) -> list[Stage]:
+    """Plan the stages of a fit: two if the objective begins with another one, and `start` is True.
+
+    After a fit with the same schedule, there is one, which continues that schedule.
+    """
+    check_integer(rounds, "rounds", 1, optional=True)
+    schedule = as_schedule(objective.facts.sigma if sigma is None else sigma)
+    if isinstance(start, Progress):
+        main = make_stage(objective, schedule, -start.done, start.rounds)
+        if main.progress(0) == start:
+            return [main]
+        start = False
+    first = first_learned(objective)
+    if first is None or not start or rounds == 1:
+        return [make_stage(objective, schedule, 0, rounds)]
+    if rounds is None:
+        raise ValueError(
+            f"rounds is required for {objective}, whose first half of the rounds trains {first}. "
+            "To boost from the scores of a model, set start=False instead."
+        )
+    begin = rounds // 2
+    main = make_stage(objective, schedule, begin, rounds - begin)
+    return [make_stage(first, as_schedule(first.facts.sigma), 0, begin), main]
+
+
+def stages_by_plan(stages: Sequence[Stage], plan: Plan) -> Sequence[Stage]:
+    """Shift the stages of a plan whose start may have ended early."""
+    *starts, main = stages
+    if not starts or main.begin == plan.begin:
+        return stages
+    return [*starts, replace(main, begin=plan.begin, rounds=plan.end - plan.begin)]
+
+
+@dataclass(eq=False, repr=False)
 class StagedObjective:
     """The objective of a training, and the one that it begins with, if any.
 
     Parameters
     ----------
-    objective, sigma, start, rounds, curvature, n_jobs
+    objective, sigma, rounds, curvature, n_jobs
         As for `lightgbm_fobj`.
-    before : Progress, optional
-        How far another model came in its schedule, which this training continues.
+    start : bool or Progress
+        As for `lightgbm_fobj`; or how far another model came in its schedule, which this training
+        continues.
     """
 
-    def __init__(
-        self,
-        objective: Any,
-        sigma: Sigma | None = None,
-        *,
-        start: bool = True,
-        rounds: int | None = None,
-        curvature: str = "own",
-        n_jobs: int | None = None,
-        before: Progress | None = None,
-    ) -> None:
-        self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
-        self.objective: Objective = get_objective(objective)
-        self.n_jobs = n_jobs
-        self.stages = stages_of(self.objective, sigma, rounds, start, before)
-        begin = max(0, self.stages[-1].begin)
-        self.plan = Plan(begin=begin, end=rounds or 0)
+    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE
+    sigma: Sigma | None = None
+    _: KW_ONLY
+    start: bool | Progress = True
+    rounds: int | None = None
+    curvature: str = "own"
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.curvature, "curvature", ["own", "unit"])
+        self.objective = get_objective(self.objective)
+        self.stages = stages_of(self.objective, self.sigma, self.rounds, self.start)
+        self.plan = Plan(begin=max(0, self.stages[-1].begin), end=self.rounds or 0)
 
     def bind(self, documents: Documents) -> list[BoundObjective]:
         """Bind the objective of each stage to the labels and weights of documents."""

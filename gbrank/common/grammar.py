@@ -39,10 +39,10 @@ def format_options(options: Mapping[str, Any]) -> str:
     return f"({text})".replace(", ", ",") if options else ""
 
 
-def format_call(value: object, options: Mapping[str, Any]) -> str:
+def format_call(value: object, options: Mapping[str, Any], *arguments: object) -> str:
     """Format the call that makes a value, functions by their names."""
     written = [f"{name}={getattr(item, '__name__', repr(item))}" for name, item in options.items()]
-    return f"{type(value).__name__}({', '.join(written)})"
+    return f"{type(value).__name__}({', '.join([*map(repr, arguments), *written])})"
 
 
 class Call(NamedTuple):

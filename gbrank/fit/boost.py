@@ -13,8 +13,7 @@ from sklearn.base import clone
 
 from gbrank.boosters import BOOSTERS, Model, Trainer, TreeSettings
 from gbrank.boosters.booster_params import options_in_use
-from gbrank.boosters.interface import GradientPair, RoundRecord
-from gbrank.boosters.plan import Plan
+from gbrank.boosters.interface import GradientPair, Plan, RoundRecord
 from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.common.checks import (
     ArgumentError,
@@ -32,6 +31,7 @@ from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.sampling import document_keys, query_noise, sampled
 from gbrank.data.schema import Schema
 from gbrank.objectives.objective_registry import get_objective
+from gbrank.schedules import Progress
 
 from .best_feature import baseline_column, warn_if_behind
 from .boosted_ranker import BoostedRanker, chosen_trees, is_start_name, tree_settings
@@ -63,12 +63,12 @@ class Gradients:
         self, ranker: BoostedRanker, train: Documents, seed: int, watched: bool = False
     ) -> None:
         objective, self.multipliers = own_multipliers(get_objective(ranker.objective))
-        before = None
-        start = ranker.init is None and train.init_score is None
+        start: bool | Progress = ranker.init is None and train.init_score is None
         self.data_key = documents_key(train)
         if isinstance(ranker.init, BoostedRanker):
-            start = ranker.init._fitted.data_key != self.data_key  # which are to be learned anew
-            before = None if start else ranker.init._fitted.progress
+            fitted = ranker.init._fitted
+            other_data = fitted.data_key != self.data_key  # which are to be learned anew
+            start = other_data or fitted.progress or False
         self.staged = StagedObjective(
             objective,
             ranker.sigma,
@@ -76,7 +76,6 @@ class Gradients:
             rounds=ranker.n_estimators,
             curvature=ranker.curvature,
             n_jobs=ranker.n_jobs,
-            before=before,
         )
         self._bound = self.staged.bind(train)
         self._fraction = ranker.subsample

@@ -15,8 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters import BOOSTERS, Trainer
-from gbrank.boosters.interface import State
-from gbrank.boosters.plan import Plan
+from gbrank.boosters.interface import Plan, State
 from gbrank.common.checks import ArgumentError, canonical, check_integer
 from gbrank.common.collective import all_gather
 from gbrank.common.describe import hash_of

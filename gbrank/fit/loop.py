@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.plan import Plan
+from gbrank.boosters.interface import Plan, RoundRecord
 from gbrank.common.checks import ArgumentError, Vector, error_context, quoted, warn_user
 from gbrank.common.collective import all_gather, all_sum, n_workers
 from gbrank.common.progress import Bar

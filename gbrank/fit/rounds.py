@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_watch import RoundGradients
-from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.plan import Plan
+from gbrank.boosters.interface import Plan, RoundRecord
 from gbrank.common.checks import (
     ArgumentError,
     ArgumentTypeError,

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.plan import Plan
-from gbrank.boosters.stages import Stage, make_stage
+from gbrank.boosters.interface import Plan, RoundRecord
+from gbrank.boosters.staged_objective import Stage, make_stage
 from gbrank.common.checks import ArgumentError, Vector, check_choice, check_finite, check_jobs
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.data.documents import Documents

@@ -3,7 +3,7 @@
 import pytest
 
 from gbrank import get_objective
-from gbrank.boosters.stages import stages_of
+from gbrank.boosters.staged_objective import stages_of
 from gbrank.schedules import Progress, Schedule, constant, geometric, join, linear, staircase
 
 
@@ -11,10 +11,11 @@ def test_going_on() -> None:
     """After some rounds of the same schedule it continues there; another one begins anew."""
     objective, schedule = get_objective("approx:ndcg"), geometric(2.0, 0.5)
     before = Progress(str(objective), repr(schedule), 4, 10)
-    (main,) = stages_of(objective, schedule, 6, True, before)
+    (main,) = stages_of(objective, schedule, 6, before)
     assert (main.begin, main.rounds) == (-4, 10)
     assert main.sigma(0) == schedule(4, 10)
-    assert len(stages_of(objective, geometric(2.0, 0.4), 6, True, before)) == 2
+    (anew,) = stages_of(objective, geometric(2.0, 0.4), 6, before)
+    assert (anew.begin, anew.rounds) == (0, 6)
 
 
 @pytest.mark.parametrize(
@@ -30,5 +31,5 @@ def test_going_on_beyond_the_first_fit(schedule: Schedule) -> None:
     """A schedule that is longer than the first fit goes on as in one fit of all rounds."""
     objective = get_objective("approx:ndcg")
     before = Progress(str(objective), repr(schedule), 6, 6)
-    (main,) = stages_of(objective, schedule, 6, False, before)
+    (main,) = stages_of(objective, schedule, 6, before)
     assert [main.sigma(round) for round in range(6)] == [schedule(r, 12) for r in range(6, 12)]

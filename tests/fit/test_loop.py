@@ -8,8 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.boosters.interface import RoundRecord
-from gbrank.boosters.plan import Plan
+from gbrank.boosters.interface import Plan, RoundRecord
 from gbrank.fit.loop import Judges, run_rounds
 from gbrank.fit.rounds import History, Stopping
 
