@@ -15,8 +15,7 @@ BOOSTERS: dict[str, Booster] = {booster.name: booster for booster in (LIGHTGBM, 
 def recognise(model: object) -> Model | None:
     """Wrap a model that one of the boosters has trained; None if none has."""
     for booster in BOOSTERS.values():
-        if sys.modules.get(booster.library) is None:  # not loaded, it has made no object
-            continue
-        if (recognised := booster.model.recognise(model)) is not None:
-            return recognised
+        # A library that is not loaded has made no object.
+        if sys.modules.get(booster.library) and (wrapped := booster.model.recognise(model)):
+            return wrapped
     return None

@@ -57,8 +57,7 @@ class Options(NamedTuple):
             raise ValueError(f"booster_params must not hold a parameter twice, got {list(user)}.")
         refused: list[str] = []
         unknown: list[str] = []
-        for name in user:
-            main = mains.get(name, name)
+        for name, main in zip(user, checked, strict=True):
             if reason := self._why_not(main, defaults | checked):
                 refused.append(f"{name!r}{reason}")
             elif main not in known:
@@ -100,13 +99,13 @@ class Options(NamedTuple):
 
 def options_in_use(options: Iterable[str], params: Mapping[str, Any]) -> list[str]:
     """List those of some options that parameters hold, with the value that they name, if any."""
-    return [option for option in options if _has(params, option)]
-
-
-def _has(params: Mapping[str, Any], wanted: str) -> bool:
-    name, named, value = wanted.partition("=")
-    values = ("true", "1", "+") if value == "True" else (value,)
-    return name in params and (not named or str(params[name]).lower() in values)
+    in_use = []
+    for option in options:
+        name, named, value = option.partition("=")
+        values = ("true", "1", "+") if value == "True" else (value,)
+        if name in params and (not named or str(params[name]).lower() in values):
+            in_use.append(option)
+    return in_use
 
 
 def _is_held(value: object) -> bool:
@@ -121,26 +120,23 @@ def whole_number(
     params: Mapping[str, Any], name: str, default: int, low: int, high: float = math.inf
 ) -> int:
     """Check a parameter that must be a whole number in this range."""
-    value = params.get(name, default)
-    name = f"{name} in booster_params"
-    return check_integer(value, name, low, high)
+    return check_integer(params.get(name, default), f"{name} in booster_params", low, high)
 
 
 def by_position(params: Params, schema: Schema) -> Params:
-    """Give columns by position, where the user's parameters give them by name."""
+    """Give columns by position, where the user's parameters give them by name.
+
+    Texts are read as boosters do: "(1, -1)", "[[0, 1], [2]]".
+    """
     params = dict(params)
     for name, read in READERS.items():
         if name in params:
-            params[name] = read(_literal(params[name]), f"{name} in booster_params", schema)
+            value = params[name]
+            if isinstance(value, str):
+                with suppress(ValueError, SyntaxError):
+                    value = literal_eval(value)
+            params[name] = read(value, f"{name} in booster_params", schema)
     return params
-
-
-def _literal(value: object) -> object:
-    """Read a text as boosters do: "(1, -1)", "[[0, 1], [2]]"."""
-    if isinstance(value, str):
-        with suppress(ValueError, SyntaxError):
-            return literal_eval(value)
-    return value
 
 
 def _signs(value: object, argument: str, schema: Schema) -> tuple[int, ...]:

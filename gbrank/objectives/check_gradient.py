@@ -1,6 +1,7 @@
 """Checks of an objective: whether its gradient is the slope of its loss, and what boosters need."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,11 +49,11 @@ class CheckedGradient(NamedTuple):
         return f"{self.check}? {answer}, error {self.error:.3g} {at} (at most {self.tolerance:g})"
 
 
+@dataclass(eq=False, repr=False)
 class GradientChecks(Tabular):
     """The outcomes of `check_gradient`, shown as a table."""
 
-    def __init__(self, outcomes: Sequence[CheckedGradient]) -> None:
-        self.outcomes = list(outcomes)
+    outcomes: list[CheckedGradient]
 
     def __repr__(self) -> str:
         """Write the table as text."""
@@ -173,7 +174,9 @@ def _errors(
         yield "mean gradient is the slope", MOST_STANDARD_ERRORS, errors
     positive = (curvature > SMALLEST_CURVATURE) | (gradient == 0.0)
     yield "curvature is positive", 0.0, np.where(positive, 0.0, np.inf)
-    yield "Newton steps are short", LONGEST_STEP, _steps(gradient, curvature, labels, sigma)
+    with np.errstate(over="ignore"):
+        steps = np.abs(gradient) / np.maximum(curvature, SMALLEST_CURVATURE)
+    yield "Newton steps are short", LONGEST_STEP, steps / max(sigma, np.ptp(labels))
 
     if facts.second_derivative:
         second = _differences(lambda moved: derivatives(moved)[0], scores, bound.queries, STEP)
@@ -212,12 +215,6 @@ def _change_by_order(bound: BoundObjective, labels: Vector, scores: Vector, sigm
     backward = bound.objective.bind(labels[::-1], reversed_queries).gradients(scores[::-1], sigma)
     change = np.stack(backward)[:, ::-1] - np.stack(bound.gradients(scores, sigma))
     return np.abs(change).sum(axis=0)
-
-
-def _steps(gradient: Vector, curvature: Vector, labels: Vector, sigma: float) -> Vector:
-    with np.errstate(over="ignore"):
-        steps = np.abs(gradient) / np.maximum(curvature, SMALLEST_CURVATURE)
-    return steps / max(sigma, np.ptp(labels))
 
 
 def _standard_errors(bound: BoundObjective, scores: Vector, sigma: float, draws: int) -> Vector:

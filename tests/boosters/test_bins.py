@@ -7,7 +7,7 @@ import pytest
 import xgboost as xgb
 
 from gbrank.boosters.interface import bin_sample
-from gbrank.boosters.xgboost import matrices
+from gbrank.boosters.xgboost import trainer
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 31])
@@ -19,13 +19,13 @@ def test_a_sample_has_at_least_as_many_rows_as_asked_for(most: int) -> None:
 
 def test_bins_reach_to_the_largest_value(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether or not it is sampled."""
-    monkeypatch.setattr(matrices, "bin_sample", partial(bin_sample, most=40))
+    monkeypatch.setattr(trainer, "bin_sample", partial(bin_sample, most=40))
     X = np.random.default_rng(0).normal(size=(3000, 5))
     X[::9] = np.nan
     options = {"nthread": 1, "max_bin": 8}
     for place in (5, 1500, 2999):
         table = X.copy()
         table[place] = 99.0
-        rows = matrices._Blocks(matrices._sample(table), {})
+        rows = trainer._Blocks(trainer._sample(table), {})
         first, values = xgb.QuantileDMatrix(rows, **options).get_quantile_cut()
         assert (values[first[1:].astype(int) - 1] > 99.0).all()

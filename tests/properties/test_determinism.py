@@ -217,7 +217,7 @@ def test_predictions_do_not_depend_on_the_order(booster: str, case: str) -> None
 def binned(booster: str, most: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Have bins made of so many rows only, as they are in large data; return booster_params."""
     monkeypatch.setattr(
-        "gbrank.boosters.xgboost.matrices.bin_sample", partial(bin_sample, most=most)
+        "gbrank.boosters.xgboost.trainer.bin_sample", partial(bin_sample, most=most)
     )
     return {"bin_construct_sample_cnt": most} if booster == "lightgbm" else {}
 

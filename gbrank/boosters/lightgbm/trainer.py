@@ -122,17 +122,6 @@ def depends_on_threads(params: Params) -> list[str]:
     return options_in_use(LIGHTGBM.options.by_threads, {"stochastic_rounding": rounding} | params)
 
 
-def merge(booster: lgb.Booster, earlier: lgb.Booster) -> None:
-    """Put the trees of an earlier booster before those of another one.
-
-    LightGBM's C interface has this function, its Python package does not: only who resumes a
-    checkpoint depends on it.
-    """
-    from lightgbm.basic import _LIB, _safe_call
-
-    _safe_call(_LIB.LGBM_BoosterMerge(booster._handle, earlier._handle))
-
-
 class LightGBMTrainer:
     """A LightGBM booster in training."""
 
@@ -171,7 +160,12 @@ class LightGBMTrainer:
             self._booster.add_valid(valid, "valid")
             self._sets.append(valid)
         if state is not None:
-            merge(self._booster, lgb.Booster(model_str=state["model"].decode()))
+            # LightGBM's C interface puts the trees of an earlier booster before those of another
+            # one, its Python package does not: only who resumes a checkpoint depends on it.
+            from lightgbm.basic import _LIB, _safe_call
+
+            earlier = lgb.Booster(model_str=state["model"].decode())
+            _safe_call(_LIB.LGBM_BoosterMerge(self._booster._handle, earlier._handle))
 
     def step(self, derivatives: GradientFunction) -> None:
         """Grow one tree."""

@@ -6,19 +6,24 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from gbrank.boosters.interface import Refit
 from gbrank.boosters.tree import Leaf, Membership, Node, Threshold, Tree, check_nodes
 from gbrank.common.checks import Matrix, Vector, error_context
+from gbrank.common.collective import BoosterError
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.data.feature_matrix import Features, dense_blocks
 from gbrank.data.schema import Schema
 
 from .library import check_threads, translated, xgb
-from .matrices import as_matrix
 
 # Objectives whose predictions are exponentials of scores.
 LOGARITHMS = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"}
+
+# The coarsest rounding of initial scores, in units of their standard deviation.
+COARSEST = 1e-3
+NOT_HELD = "X must be what XGBoost can hold"
 
 
 class XGBoostModel:
@@ -226,3 +231,31 @@ def _last_before(threshold: np.float32) -> float:
     below = np.nextafter(threshold, np.float32(-np.inf))
     middle = (float(below) + float(threshold)) / 2
     return middle if np.float32(middle) < threshold else float(np.nextafter(middle, -np.inf))
+
+
+def as_matrix(
+    X: Features, n_jobs: int, init_score: Vector | None = None, **columns: Any
+) -> xgb.DMatrix:
+    """Convert features and initial scores; only training needs to know the columns."""
+    check_threads(n_jobs)
+    margin = checked_margin(init_score)
+    if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
+        X = X.astype(np.float32).toarray()
+    with translated(NOT_HELD, BoosterError):
+        return xgb.DMatrix(
+            X, base_margin=margin, nthread=n_jobs, enable_categorical=True, **columns
+        )
+
+
+def checked_margin(init_score: Vector | None) -> Vector | None:
+    """Check initial scores: single precision must tell them apart."""
+    if init_score is None:
+        return None
+    step = np.spacing(np.float32(np.abs(init_score).max()))
+    if step > COARSEST * max(1.0, init_score.std()):
+        largest = init_score[np.abs(init_score).argmax()]
+        raise ValueError(
+            "init_score must be closer to 0 with XGBoost, whose single-precision numbers are "
+            f"{step:.3g} apart at {largest}: subtract the mean."
+        )
+    return init_score
