@@ -35,7 +35,6 @@ from gbrank.fit.arguments import take_named_columns, take_queries
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.interrupted import as_part
 from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
-from gbrank.measures.measure_registry import get_measures
 from gbrank.objectives.objective_registry import get_objective
 
 from .comparison import PARTS
@@ -262,11 +261,12 @@ def _without_names(ranker: Any) -> Any:
     """Copy a ranker with objects in place of names, which other processes may not know."""
     if not isinstance(ranker, BaseRanker):
         return ranker
-    copy = clone(ranker)
-    params = copy.get_params(deep=False)
+    params = ranker.get_params(deep=False)
+    measures = ranker._measures()
+    values = {"eval_metric": measures, "measure": measures[0]}
     if isinstance(params.get("objective"), str):
-        copy.set_params(objective=get_objective(params["objective"]))
-    return copy.set_params(eval_metric=get_measures(params["eval_metric"], "eval_metric"))
+        values["objective"] = get_objective(params["objective"])
+    return clone(ranker).set_params(**{name: values[name] for name in values.keys() & params})
 
 
 def try_ranker(fit: Fit) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
@@ -22,7 +23,9 @@ from gbrank import (
     NDCG,
     GBRanker,
     LambdaRank,
+    LinearRanker,
     Queries,
+    SLAMPerceptron,
     compare_rankers,
     cross_validate_rankers,
     get_measure,
@@ -167,6 +170,20 @@ def test_folds_without_validation_queries() -> None:
     assert found.summary()[0].n_queries == 9
     assert not any("eval_set" in call for call in Recorder.calls)
     assert set(found.parts["test"].queries) == set(range(3, 12))
+
+
+def test_rankers_of_all_kinds_can_be_sent_to_other_processes() -> None:
+    """Names of their objectives and measures become objects, which other processes know."""
+    rankers = {
+        "trees": GBRanker("ranknet", n_estimators=2),
+        "linear": LinearRanker(max_iter=2),
+        "perceptron": SLAMPerceptron(measure="map"),
+    }
+    options: dict[str, Any] = {"folds": 3, "seeds": 1, "progress": False}
+    here = cross_validate_rankers(rankers, X, Y, QID, n_jobs=1, **options)
+    with parallel_config("sequential"):
+        sent = cross_validate_rankers(rankers, X, Y, QID, n_jobs=2, **options)
+    assert [row.mean for row in sent.summary()] == [row.mean for row in here.summary()]
 
 
 @pytest.mark.slow
