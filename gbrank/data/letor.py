@@ -1,5 +1,7 @@
 """LETOR / SVMlight files."""
 
+from __future__ import annotations  # short signatures in the documentation
+
 import io
 import os
 import re

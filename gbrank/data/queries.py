@@ -230,7 +230,17 @@ class Queries:
         return np.arange(self.n_documents) - np.repeat(self.starts, self.sizes)
 
     def count(self, rows: Positions | Mask) -> Positions:
-        """Count how many of these rows each query has, shape (n_queries,)."""
+        """Count how many of some rows each query has.
+
+        Parameters
+        ----------
+        rows : ndarray of int or bool
+            The rows, or a mask of them.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_queries,)
+        """
         return np.bincount(self.index[rows], minlength=self.n_queries)
 
     def rows(self, query: int) -> Rows:

@@ -1,5 +1,7 @@
 """Parts of data that share no query: one split, and splitters for searches and comparisons."""
 
+from __future__ import annotations  # short signatures in the documentation
+
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 

@@ -1,5 +1,7 @@
 """Comparisons: of scores, and of rankers on every fold from every seed."""
 
+from __future__ import annotations  # short signatures in the documentation
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature

@@ -1,5 +1,7 @@
 """The best ranker in some minutes: an Optuna study of the parameters that matter."""
 
+from __future__ import annotations  # short signatures in the documentation
+
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """The report: arguments are checked, each section is made, and the page is written."""
 
+from __future__ import annotations  # short signatures in the documentation
+
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
