@@ -6,7 +6,7 @@ import sys
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, TextIO, TypeAlias
 
@@ -252,14 +252,11 @@ def read_table(
     pandas = import_optional("pandas", "tables")
     source: Any = io.BytesIO(read_bytes(path)) if path == STDIN else path
     form = str(table_format(path))
-
-    def read_csv(**options: Any) -> Any:
-        options |= {"sep": SEPARATORS[form], "low_memory": False, "keep_default_na": False}
-        return pandas.read_csv(source, **options)
-
     try:
         if form == ".parquet":
             return pandas.read_parquet(source).rename(columns=str)
+        options = {"sep": SEPARATORS[form], "low_memory": False, "keep_default_na": False}
+        read_csv = partial(pandas.read_csv, source, **options)
         # Two rows: where the second has more values, pandas would take the first one for an index.
         names = read_csv(header=None, nrows=2, dtype=str).iloc[0].tolist()
         _check_header(names)

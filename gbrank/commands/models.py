@@ -77,14 +77,13 @@ def info(*, model: FileOrFolder, json: bool = False) -> None:
     from gbrank.fit.storage import FILE, read_saved
 
     ranker = load_trees(model)
-    path = Path(model, FILE)
+    path = Path(model)
     saved: dict[str, Any] = {"booster": ranker.booster, "params": {}}
     chosen: dict[str, str] = {}
-    if path.is_file():
+    if path.is_dir():
+        path /= FILE
         saved = read_saved(model)
         chosen = CHOSEN
-    else:
-        path = Path(model)
     curves = ranker.evals_result_.get("valid_0", {})
     facts: dict[str, Any] = {
         **{name: saved[name] for name in ("gbrank", "format", "booster") if name in saved},
@@ -184,16 +183,13 @@ def explain(
     if html is None:
         print(why, why.in_words(), why.to_markdown(), sep="\n\n")
         return
-
-    def draw(ax: Any) -> None:
-        plots.explanation(why, ax=ax).set(title="", xlabel="")  # the caption says it
-
     page.write_page(
         html,
         "explanation.html",
         query=query,
         why=why,
-        picture=page.picture(draw),
+        # The caption says what a title would.
+        picture=page.picture(lambda ax: plots.explanation(why, ax=ax).set(title="", xlabel="")),
         table=why._table(),
     )
 

@@ -40,9 +40,8 @@ def write_page(path: StrPath, template: str, **content: Any) -> Path:
         lstrip_blocks=True,
     )
     environment.filters |= {"cell_text": cell_text, "name": name, "number": number}
-    environment.globals["count"] = count
     made = f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}."
-    page = environment.get_template(template).render(made=made, **content)
+    page = environment.get_template(template).render(count=count, made=made, **content)
     with written(path) as file:
         file.write(page.encode(errors="backslashreplace"))  # a lone surrogate has no code
     return Path(path)

@@ -129,7 +129,7 @@ def judge(judged: ReportData) -> dict[str, Any]:
     people, labels = (judged.rows.labels[name] for name in (PEOPLE, JUDGE))
     known = ~np.isnan(people)
     codes = np.unique([people[known], labels[known]], return_inverse=True)[1]
-    ours, theirs = np.split(codes.ravel(), 2)
+    ours, theirs = codes.reshape(2, -1)
     measured = judged.comparison.parts["test"].values
     queries = measured[PEOPLE][0, 0] > 0
     main = judged.main
