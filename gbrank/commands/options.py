@@ -211,9 +211,10 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
         raise ValueError("only one file can be -, standard input.")
     for option, path in paths:
         if option.metavar in OUTPUTS and path != "-":
-            if source := next((source for source in inputs if _is_in(path, source)), None):
-                demand = "must be no file that is read, and in no folder that is read"
-                raise ArgumentError(option.dest, demand, f"{path}, where {source} is read")
+            for source in inputs:
+                if _is_in(path, source):
+                    demand = "must be no file that is read, and in no folder that is read"
+                    raise ArgumentError(option.dest, demand, f"{path}, where {source} is read")
             flag = option.option_strings[0]
             _check_output(str(option.metavar), path, flag)
             if option.metavar != "NEW-FOLDER":
