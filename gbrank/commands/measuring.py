@@ -77,7 +77,7 @@ def predict(
     if format == "trec":
         if qid is None:
             raise ArgumentError("qid", f"must name a column of {file}", repr(reader.qid))
-        names = names_in_comments(comments(), qid.tolist())
+        names = names_in_comments(comments(), qid)
         if reader.docid is not None:
             check_known_name("column (docid)", reader.docid, columns)
             names = columns[reader.docid]
@@ -192,10 +192,10 @@ def evaluate(
     for name, measure in measures.items():
         bound = bind_to_rows(measure, data)
         by_query = bound.per_query(values)
-        results[name] = {"mean": bound.mean(values), "n_queries": int(np.isfinite(by_query).sum())}
+        results[name] = {"mean": bound.mean(values), "n_queries": np.isfinite(by_query).sum()}
         if per_query:
-            ids = map(str, data.queries.ids.tolist())
-            results[name]["per_query"] = dict(zip(ids, by_query.tolist(), strict=True))
+            ids = map(str, data.queries.ids)
+            results[name]["per_query"] = dict(zip(ids, by_query, strict=True))
     if json:
         counts = {"n_queries": data.queries.n_queries, "n_repeats": repeats}
         print_json(counts | {"metrics": results})

@@ -94,7 +94,7 @@ def info(*, model: FileOrFolder, json: bool = False) -> None:
         "data": ranker.training_data_,
         "validation": dict.fromkeys(list(curves)[:1], ranker.best_score_),
     }
-    shares = zip(ranker._schema.feature_names, ranker.feature_importances_.tolist(), strict=True)
+    shares = zip(ranker._schema.feature_names, ranker.feature_importances_, strict=True)
     importances = sorted(shares, key=lambda item: -item[1])
     if json:
         print_json({**facts, "parameters": saved["params"], "importances": importances})

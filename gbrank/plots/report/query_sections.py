@@ -38,7 +38,7 @@ def changes(judged: ReportData) -> dict[str, Any]:
         "orders": _both_orders(judged),
         "n_dots": n_dots,
         "picture": page.picture(draw_queries, both, main.metric, judged.names) if n_dots else None,
-        "queries": [(query, _moves(judged, query)) for query in order.tolist() if leads[query]],
+        "queries": [(query, _moves(judged, query)) for query in order if leads[query]],
     }
 
 
@@ -95,7 +95,7 @@ def worst(judged: ReportData) -> list[tuple[int, list[list[Any]]]]:
     """List the queries of lowest value, with their documents."""
     values = judged.values[0]
     order = np.lexsort((-judged.n_relevant, values))  # of equal ones, those with most relevant
-    queries = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
+    queries = [query for query in order[:N_QUERIES] if not np.isnan(values[query])]
     return [(query, _documents(judged, query)) for query in queries]
 
 
@@ -141,7 +141,7 @@ def judge(judged: ReportData) -> dict[str, Any]:
         pair = common_queries(np.array([by_judge, by_people]))
         alike = np.nan
         if pair.shape[1] > 1 and pair.std(axis=1).all():
-            alike = float(stats.pearsonr(*pair).statistic)
+            alike = stats.pearsonr(*pair).statistic
         models.append((name, means(pair), alike, powered_mean(by_people, by_judge, queries).worth))
     return {
         "worth": main.judge_equivalent_queries,

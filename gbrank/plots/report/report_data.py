@@ -187,9 +187,7 @@ def shuffled_changes(judged: ReportData, features: Positions) -> Sequence[Sequen
     others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
     bound = bind_to_rows(judged.measures[0], rows)
     names = judged.schema.feature_names
-    shuffled = (
-        _with_values_of(rows.X, names[column], column, others) for column in features.tolist()
-    )
+    shuffled = (_with_values_of(rows.X, names[column], column, others) for column in features)
     tables = chain([rows.X], shuffled)  # one at a time: tables may be large
     values = [bound.per_query(judged.rankers[0]._predicted(table, queries.qid)) for table in tables]
     changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
@@ -226,7 +224,7 @@ def data(judged: ReportData) -> dict[str, Any]:
     return {
         "median": np.median(queries.sizes),
         "repeats": of_all(repeats, queries),
-        "labels": list(zip(names, np.bincount(codes).tolist(), strict=True)),
+        "labels": list(zip(names, np.bincount(codes), strict=True)),
         "features": _features(judged),
     }
 
@@ -243,8 +241,8 @@ def _features(judged: ReportData) -> list[tuple[float, str, list[tuple[float, fl
         facts = []
         for values in samples:
             known = values[~np.isnan(values)]
-            median = np.nan if categorical or not known.size else float(np.median(known))
-            facts.append((float(np.isnan(values).mean()), median))
+            median = np.nan if categorical or not known.size else np.median(known)
+            facts.append((np.isnan(values).mean(), median))
         key = drift(*samples, categorical=categorical) if samples[1:] else facts[0][0]
         rows.append((key, feature, facts))
     return sorted(rows, key=lambda row: -row[0])
@@ -254,10 +252,10 @@ def drift(here: Vector, then: Vector, *, categorical: bool) -> float:
     """Compute how far two samples of a feature's values are apart, from 0 to 1."""
     samples = [np.where(np.isnan(values), -np.inf, values) for values in (here, then)]
     if not categorical:
-        return float(stats.ks_2samp(*samples, method="asymp").statistic)
+        return stats.ks_2samp(*samples, method="asymp").statistic
     sides = np.repeat([0, 1], [len(values) for values in samples])
     counts = stats.contingency.crosstab(np.concatenate(samples), sides).count
-    return float(np.abs(np.diff(counts / counts.sum(axis=0))).sum() / 2)
+    return np.abs(np.diff(counts / counts.sum(axis=0))).sum() / 2
 
 
 def parameters(judged: ReportData) -> list[tuple[str, list[str], bool]]:
