@@ -112,10 +112,7 @@ class Model(Protocol):
     """A trained model, whose score is the sum of its trees."""
 
     booster: ClassVar[str]  # the name of the booster
-
-    @property
-    def native(self) -> Any:
-        """The booster's own object, which users get as `booster_`."""
+    native: Any  # its own object, which users get as `booster_`
 
     def schema(self) -> Schema:
         """Describe the columns that the model reads, as far as the model's library keeps it."""

@@ -18,7 +18,7 @@ from .forest import Forest
 from .onnx import prepare_onnx, read_onnx, write_onnx
 from .opensearch import read_opensearch, write_opensearch
 from .solr import reached_by_solr, read_solr, write_solr
-from .vespa import check_expressions, prepare_vespa, read_vespa, write_vespa
+from .vespa import prepare_vespa, read_vespa, write_vespa
 
 LIGHTGBM_ZERO = float(np.float32(1e-35))  # LightGBM reads as 0 what is not further from it
 # How far a threshold may move: by two numbers of single precision.
@@ -41,7 +41,6 @@ class Format:
     read: Callable[[bytes, Forest], list[Tree]]  # the trees of a file, as the engine walks them
     prepare: Callable[[Forest], Forest] = lambda forest: forest  # into an equal one for the engine
     named: bool = True  # whether features go by name, or else by position
-    expressions: bool = False  # whether names are read as expressions
     categories: Literal["", "codes", "texts"] = ""  # what splits by category compare, if there are
     missing: Literal["either", "zero", "right"] = "either"  # where a split sends missing values
     precision: type[np.floating[Any]] = np.float32  # of features
@@ -77,8 +76,6 @@ class Format:
     def expressible(self, forest: Forest) -> Forest:
         """Write an equal forest in thresholds of the format, or refuse it."""
         forest = forest.changed(self._within)
-        if self.expressions:
-            check_expressions({forest.features[split.feature] for split in forest.splits()})
         _check_categories(forest, self)
         _check_splits(forest, self)
         return forest
@@ -129,7 +126,6 @@ FORMATS = {
         write_vespa,
         read_vespa,
         prepare_vespa,
-        expressions=True,
         categories="texts",
         precision=np.float64,
         less=True,

@@ -46,6 +46,7 @@ def check_expressions(names: Iterable[str]) -> None:
 
 def prepare_vespa(forest: Forest) -> Forest:
     """Make an equal forest: what is unknown is missing to the ranker, and goes right in Vespa."""
+    check_expressions({forest.features[split.feature] for split in forest.splits()})
 
     def change(split: Split) -> Tree:
         if not isinstance(split, Membership):

@@ -93,17 +93,6 @@ def _with_torch(loss: Loss) -> Differentiated:
 FRAMEWORKS = {"jax": _with_jax, "torch": _with_torch}
 
 
-def framework_of(framework: str | None) -> str:
-    """Return the framework of a loss: the one that is loaded, where none is named."""
-    if framework is not None:
-        return check_choice(framework, "framework", FRAMEWORKS)
-    loaded = [name for name in FRAMEWORKS if name in sys.modules]
-    if len(loaded) != 1:
-        which = "both are imported" if loaded else "neither is imported"
-        raise ArgumentError("framework", 'must be "jax" or "torch"', f"None, where {which}")
-    return loaded[0]
-
-
 @dataclass(frozen=True, repr=False, kw_only=True)
 class AutodiffObjective(UserObjective):
     """An objective from a differentiable loss; made by `autodiff_objective`."""
@@ -322,11 +311,17 @@ def autodiff_objective(
     >>> ranker = GBRanker(autodiff_objective(pairwise, "jax"))
     """
     check_takes(loss, "loss", "scores", "labels", "mask")
+    if framework is None:
+        loaded = [name for name in FRAMEWORKS if name in sys.modules]
+        if len(loaded) != 1:
+            which = "both are imported" if loaded else "neither is imported"
+            raise ArgumentError("framework", 'must be "jax" or "torch"', f"None, where {which}")
+        framework = loaded[0]
     objective = AutodiffObjective(
         loss,
         name or str(getattr(loss, "__name__", "autodiff")),
         facts or UNKNOWN,
-        framework=framework_of(framework),
+        framework=check_choice(framework, "framework", FRAMEWORKS),
         curvature=check_choice(curvature, "curvature", CURVATURES),
     )
     if name is not None:

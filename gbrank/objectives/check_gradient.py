@@ -129,12 +129,17 @@ def check_gradient(
         raise ArgumentError("labels", "must hold at least two distinct labels", repr(labels))
     check_integer(random_state, "random_state", 0)
     check_integer(draws, "draws", 2, optional=True)
-    drawn, scores, queries = _random_lists(grades, np.random.default_rng(random_state))
+    queries = Queries.from_sizes(SIZES)
+    rng = np.random.default_rng(random_state)
+    drawn = rng.choice(grades, queries.n_documents)
+    drawn[queries.index == 2] = grades[-1]  # where all labels are equal
+    parts = [(rng.permutation(m) + rng.uniform(0.1, 0.9, m)) / m for m in SIZES]
+    scores = 4.0 * np.concatenate(parts) - 2.0
     bound = checked.bind(drawn, queries)
     outcomes = []
     for sigma in [check_sigma(width, "sigmas") for width in sigmas]:
         for check, tolerance, errors in _errors(bound, drawn, scores, sigma, draws):
-            row = int(np.argmax(np.where(np.isnan(errors), np.inf, errors)))
+            row = int(np.argmax(errors))  # NaN, if there is one
             query = int(queries.index[row])
             rows = queries.index == query
             shown = f"{np.round(scores[rows], 3).tolist()} with labels {drawn[rows].tolist()}"
@@ -145,14 +150,6 @@ def check_gradient(
     if failed := [outcome for outcome in outcomes if not outcome.passed]:
         raise AssertionError(f"{checked}: {'; '.join(map(str, failed))}.")
     return GradientChecks(outcomes)
-
-
-def _random_lists(grades: Vector, rng: np.random.Generator) -> tuple[Vector, Vector, Queries]:
-    queries = Queries.from_sizes(SIZES)
-    labels = rng.choice(grades, queries.n_documents)
-    labels[queries.index == 2] = grades[-1]  # where all labels are equal
-    parts = [(rng.permutation(m) + rng.uniform(0.1, 0.9, m)) / m for m in SIZES]
-    return labels, 4.0 * np.concatenate(parts) - 2.0, queries
 
 
 def _errors(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gbrank import GBRanker, load_ranker
 from gbrank.boosters import BOOSTERS
 from gbrank.boosters.tree import Membership, Threshold, splits
-from gbrank.boosters.xgboost.trained_model import trees_and_weights
+from gbrank.boosters.xgboost.trained_model import model_in
 
 N = 300
 RNG = np.random.default_rng(0)
@@ -162,7 +162,7 @@ def text_of(booster: str) -> str:
 def test_thresholds_of_categories() -> None:
     """XGBoost 3.0 writes NaN where a split of categories has none."""
     content = json.loads(text_of("xgboost"))
-    for tree in trees_and_weights(content)[0]:
+    for tree in model_in(content)["trees"]:
         for node in tree["categories_nodes"]:
             tree["split_conditions"][node] = float("nan")
     old, new = (
@@ -183,4 +183,5 @@ def test_the_weights_of_dart() -> None:
     without = {"name": "gbtree", "model": model}
     for booster, weights in ((old, [0.5, 0.25]), (new, [0.5, 0.25]), (without, None)):
         content = {"learner": {"gradient_booster": booster}}
-        assert trees_and_weights(content) == (model["trees"], weights)
+        found = model_in(content)
+        assert (found["trees"], found["weight_drop"]) == (model["trees"], weights)

@@ -75,7 +75,7 @@ def exported(ranker: GBRanker, format: str, X: Any, path: Path, **options: Any) 
 
 def names_in(format: str) -> list[str]:
     """Return names that a format can hold."""
-    return OF_VESPA if FORMATS[format].expressions else NAMES
+    return OF_VESPA if format == "vespa-lightgbm" else NAMES
 
 
 def scores_in(path: Path, format: str, X: Any, names: list[str]) -> Vector:

@@ -49,7 +49,7 @@ class XGBoostModel:
         Refuse one whose trees lack the nodes or features that their splits name.
         """
         model = cls.load(content)
-        for tree in trees_and_weights(json.loads(model.dump()))[0]:
+        for tree in model_in(json.loads(model.dump()))["trees"]:
             children = np.array([tree["left_children"], tree["right_children"]])
             (splits,) = np.nonzero(children[0] != -1)
             n_nodes = children.shape[1]
@@ -112,7 +112,7 @@ class XGBoostModel:
         content = json.loads(self.dump())
         leaves = self._by_matrices(X, n_jobs, pred_leaf=True)
         leaves = leaves.reshape(X.shape[0], -1).T.astype(np.int64)
-        trees, _ = trees_and_weights(content)
+        trees = model_in(content)["trees"]
         values = [np.array(tree["split_conditions"]) for tree in trees]
         for tree, new in zip(trees, change(leaves, values), strict=True):
             tree["split_conditions"] = new.tolist()
@@ -149,8 +149,7 @@ class XGBoostModel:
 
     def schema(self) -> Schema:
         """Describe the columns, with categories, which XGBoost keeps since 3.1."""
-        _, model = _booster_and_model(json.loads(self.dump()))
-        listed = enumerate(model.get("cats", {"enc": []})["enc"])
+        listed = enumerate(model_in(json.loads(self.dump()))["cats"]["enc"])
         categories = {column: _texts(values) for column, values in listed if values["values"]}
         names = None if self.native.feature_names is None else [*self.native.feature_names]
         return Schema(self.native.num_features(), names, sorted(categories), categories)
@@ -165,8 +164,9 @@ class XGBoostModel:
             raise ValueError(f"the model must have one output, got {n_outputs}.")
         if learner["gradient_booster"]["name"] == "gblinear":
             raise ValueError("the model must be of trees, got booster='gblinear'.")
-        trees, weights = trees_and_weights(content)
-        pairs = zip(trees, weights or [1.0] * len(trees), strict=True)
+        model = model_in(content)
+        weights = model["weight_drop"] or [1.0] * len(model["trees"])
+        pairs = zip(model["trees"], weights, strict=True)
         base = _base_score(learner["objective"]["name"], sizes["base_score"])
         start: list[Tree] = [Leaf(base)] if base else []
         return start + [_tree(tree, weight) for tree, weight in pairs]
@@ -180,18 +180,14 @@ def _base_score(objective: str, text: str) -> float:
     return float(np.log(base)) if objective in LOGARITHMS else base
 
 
-def _booster_and_model(content: Node) -> tuple[Node, Node]:
-    booster = content["learner"]["gradient_booster"]
-    return booster, booster.get("gbtree", booster)["model"]
+def model_in(content: Node) -> Node:
+    """Find the model in a file: its trees, none of "gblinear", categories, and weights in DART.
 
-
-def trees_and_weights(content: Node) -> tuple[list[Any], list[float] | None]:
-    """Read the trees in a file, none of "gblinear", and their weights in DART.
-
-    They are in the model since XGBoost 3.4, and beside the one of "gbtree" before.
+    XGBoost before 3.4 has the weights beside the model of "gbtree", and before 3.1 no categories.
     """
-    booster, model = _booster_and_model(content)
-    return model.get("trees", []), model.get("weight_drop", booster.get("weight_drop"))
+    booster = content["learner"]["gradient_booster"]
+    absent = {"trees": [], "cats": {"enc": []}, "weight_drop": booster.get("weight_drop")}
+    return absent | booster.get("gbtree", booster)["model"]
 
 
 def _texts(kept: Node) -> list[Any]:
