@@ -34,7 +34,7 @@ from gbrank.fit.arguments import Ids
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import Metric, get_measures
+from gbrank.measures.measure_registry import Metrics, get_measures
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
 
@@ -67,7 +67,7 @@ def compare_scores(
     qid: Ids | None = None,
     *,
     group: ArrayLike | None = None,
-    metric: Metric | Sequence[Metric] = "ndcg@10",
+    metric: Metrics = "ndcg@10",
     baseline: str | None = None,
     judge_labels: ArrayLike | StrPath | InMemory | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
@@ -251,7 +251,7 @@ def compare_rankers(
     datasets: Sequence[Dataset],
     *,
     seeds: int | Sequence[int] = 5,
-    metric: Metric | Sequence[Metric] = "ndcg@10",
+    metric: Metrics = "ndcg@10",
     baseline: str | None = None,
     target_difference: float = 0.01,
     n_jobs: int | None = None,

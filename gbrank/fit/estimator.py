@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import asdict, fields
 from inspect import Parameter, signature
@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # measures are compiled code: who only loads a ranker need no
     from typing_extensions import Self
 
     from gbrank.measures.measure import Measure
-    from gbrank.measures.measure_registry import Metric
+    from gbrank.measures.measure_registry import Metrics
 
     class BaseEstimator:
         """The methods of scikit-learn's base class that rankers use, with types."""
@@ -79,7 +79,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
 
     _allows_missing: ClassVar[bool] = False  # NaN in X
-    eval_metric: Metric | Sequence[Metric]
+    eval_metric: Metrics
     _published: F | None = None  # what the last fit has made
     _schema = Published[Schema]()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,7 @@ from .fitted import Fitted
 from .storage import Saved, model_of, saved_booster
 
 if TYPE_CHECKING:
-    from gbrank.measures.measure_registry import Metric
+    from gbrank.measures.measure_registry import Metrics
 
 NAMED_BY_PLACE = re.compile(r"Column_\d+")  # by LightGBM, where X was no frame
 TEXTS = nw.String, nw.Categorical, nw.Enum
@@ -43,7 +42,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
 
     booster: Any
     _: KW_ONLY
-    eval_metric: Metric | Sequence[Metric] = "ndcg@10"
+    eval_metric: Metrics = "ndcg@10"
 
     def fit(self, X: TableLike, y: ArrayLike, qid: ArrayLike | None = None) -> PretrainedRanker:
         """Do nothing: the model is trained."""

@@ -35,7 +35,7 @@ from gbrank.fit.rounds import Callbacks, History, Stopping, check_callbacks
 from gbrank.fit.storage import Saved
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import Metric
+from gbrank.measures.measure_registry import Metrics
 from gbrank.measures.per_query import labels_differ, nothing_to_learn
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import get_objective
@@ -215,7 +215,7 @@ class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
     tol: float = Real(1e-5, 0)
     learning_rate: float = Real(0.01, above=0)
     by_query: bool = Boolean(False)
-    eval_metric: Metric | Sequence[Metric] = "ndcg@10"
+    eval_metric: Metrics = "ndcg@10"
     early_stopping_rounds: int | None = Integer(None, low=1)
     random_state: int | np.random.RandomState | None = Parameter(None, check_seed)
     n_jobs: int | None = Parameter(None, check_jobs)

@@ -26,6 +26,7 @@ from .other_names import known_elsewhere
 
 USUAL = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")  # what is measured where nothing is named
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
+Metrics: TypeAlias = Metric | Sequence[Metric]
 
 
 class MeasureFacts(Registered):

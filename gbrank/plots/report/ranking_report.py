@@ -28,7 +28,7 @@ from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
+from gbrank.measures.measure_registry import USUAL, Metrics, get_measure, get_measures
 
 from . import page, query_sections, report_data
 from .report_data import ReportData
@@ -48,7 +48,7 @@ def report(
     train: Any = None,
     by: str | Sequence[str] = (),
     docid: str | None = None,
-    metric: Metric | Sequence[Metric] | None = None,
+    metric: Metrics | None = None,
     names: tuple[str, str] = ("this model", "the other model"),
 ) -> Path:
     """Write a page on a ranker's quality, what it learned, and where it fails.
@@ -173,7 +173,7 @@ def _check_names(names: object) -> tuple[str, str]:
     raise ValueError(f"names must be two different strings, got {quoted(names)}.")
 
 
-def _check_measures(ranker: Any, metric: Metric | Sequence[Metric] | None) -> list[Measure]:
+def _check_measures(ranker: Any, metric: Metrics | None) -> list[Measure]:
     if metric is not None:
         return get_measures(metric, "metric")
     of_ranker = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
