@@ -78,8 +78,7 @@ def scores_from(
     >>> scores_from("bm25", X)
     array([1.5, 0.5])
     """
-    of_rows = next((values for values in (qid, docid) if values is not None), source)
-    n = len(np.asarray(of_rows)) if X is None else n_rows(X)
+    n = n_rows(next((values for values in (X, qid, docid) if values is not None), source))
     queries = Queries.resolve(n, qid, group)
     scores = open_source(source, X)
     if isinstance(scores, Run):
@@ -99,7 +98,7 @@ def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
 
 def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
     """Open a model, the scores of rows, or a run."""
-    frame = None if X is None else as_frame(X)
+    frame = as_frame(X)
     if isinstance(source, str) and frame is not None and source in frame.columns:
         return frame[source].to_numpy()
     if is_in_memory(source):
