@@ -72,7 +72,7 @@ def compare_scores(
     judge_labels: ArrayLike | StrPath | InMemory | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
     X: Any = None,
-    docid: ArrayLike | Sequence[Any] | None = None,
+    docid: Ids | None = None,
     target_difference: float = 0.01,
     name: str = "data",
 ) -> Comparison:

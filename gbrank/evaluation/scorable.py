@@ -1,7 +1,6 @@
 """Scores of models of any library and their files, of columns, arrays and runs; their scorer."""
 
 import json
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +32,7 @@ def scores_from(
     *,
     qid: Ids | None = None,
     group: ArrayLike | None = None,
-    docid: ArrayLike | Sequence[Any] | None = None,
+    docid: Ids | None = None,
 ) -> Vector:
     """Score each row by any model, column, run or array.
 
