@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -162,9 +162,9 @@ class GBRanker(BoostedRanker, TrainedInRounds):
     True
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
+    __metadata_request__fit = WEIGHTS
 
-    _allows_missing: ClassVar[bool] = True
+    _allows_missing = True
 
     learning_rate_ = Published[float]()
     colsample_ = Published[float]()

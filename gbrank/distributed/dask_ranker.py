@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_integer
 from gbrank.common.runtime import import_optional
@@ -146,10 +145,9 @@ class DaskGBRanker(GBRanker):
         """
         if not is_dask(X):
             return super().predict(X, num_iteration=num_iteration)
-        check_is_fitted(self)
-        model = self.to_local()
-        most = model.best_iteration_
+        most = self.best_iteration_
         check_integer(num_iteration, "num_iteration", 1, most, optional=True)
+        model = self.to_local()
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, num_iteration=num_iteration)
         if hasattr(X, "map_partitions"):

@@ -218,7 +218,14 @@ def run_on_workers(
         _wait(client, futures, tracker)
         return futures[first].result()
     finally:
-        _stop(client, futures)
+        # End workers that are still busy: nothing else ends a booster that waits for another.
+        pending = {address for address, future in futures.items() if future.status == "pending"}
+        if pending:
+            client.cancel(list(futures.values()))
+        # Workers without a process of their own are threads of this one.
+        processes = {name for name in client.nthreads() if not name.startswith("inproc://")}
+        if stuck := sorted(pending & processes):
+            client.run(_exit, workers=stuck, wait=False, on_error="ignore")
 
 
 def _wait(client: Client, futures: dict[str, Future], tracker: Actor) -> None:
@@ -249,17 +256,6 @@ def _wait(client: Client, futures: dict[str, Future], tracker: Actor) -> None:
         )
     if errors:
         raise true_cause(errors)
-
-
-def _stop(client: Client, futures: dict[str, Future]) -> None:
-    """End workers that are still busy: nothing else ends a booster that waits for another."""
-    pending = {address for address, future in futures.items() if future.status == "pending"}
-    if pending:
-        client.cancel(list(futures.values()))
-    # Workers without a process of their own are threads of this one.
-    processes = {address for address in client.nthreads() if not address.startswith("inproc://")}
-    if stuck := sorted(pending & processes):
-        client.run(_exit, workers=stuck, wait=False, on_error="ignore")
 
 
 async def _exit() -> None:

@@ -124,26 +124,9 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
         for name in lists:
             raise ValueError(f"{name} needs eval_set=, got none.")
         return {}
-    _check_lists(eval_set, lists)
-    sets = {}
-    for number, (X, y) in enumerate(eval_set):
-        columns = {
-            argument.removeprefix("eval_"): values[number]
-            for argument, values in lists.items()
-            if values[number] is not None
-        }
-        sets[f"eval_set[{number}]: "] = {"X": X, "y": y, **columns}
-    return sets
-
-
-def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
-    """Refuse what is no list of (X, y) pairs, and lists of other lengths."""
     if not isinstance(eval_set, list):
         kind = type(eval_set).__name__
         raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
-    for pair in eval_set:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
     if ("eval_qid" in lists) == ("eval_group" in lists):
         raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
     for name, values in lists.items():
@@ -151,3 +134,14 @@ def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
         if not listed or len(values) != len(eval_set):
             demand = f"must be a list, with one entry per eval_set, {len(eval_set)}"
             raise ArgumentError(name, demand, quoted(values))
+    sets = {}
+    for number, pair in enumerate(eval_set):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
+        columns = {
+            argument.removeprefix("eval_"): values[number]
+            for argument, values in lists.items()
+            if values[number] is not None
+        }
+        sets[f"eval_set[{number}]: "] = {"X": pair[0], "y": pair[1], **columns}
+    return sets

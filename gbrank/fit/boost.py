@@ -157,7 +157,7 @@ def grow(
 ) -> FittedTrees:
     """Train a ranker's trees on features, and return all that the fit makes."""
     gradients = Gradients(ranker, documents[0], settings.seed, watched=bool(callbacks))
-    start, (train, *valid) = _started(ranker, schema, settings.seed, documents)
+    start, (train, *valid) = _started(ranker, settings, schema, documents)
     chosen = chosen_trees(ranker, train.queries, start)
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
     settings = replace(settings, n_jobs=threads, **chosen)
@@ -266,7 +266,7 @@ def with_scores(documents: Documents, predicted: Vector) -> Documents:
 
 
 def _started(
-    ranker: BoostedRanker, schema: Schema, seed: int, documents: Sequence[Documents]
+    ranker: BoostedRanker, settings: TreeSettings, schema: Schema, documents: Sequence[Documents]
 ) -> tuple[BaseRanker[Any] | None, Sequence[Documents]]:
     """Return the model that a ranker boosts from, if any, and documents with its scores."""
     init: Any = ranker.init
@@ -288,7 +288,7 @@ def _started(
         baseline=None,
         verbose=0,
     )
-    settings = tree_settings(start, seed=seed)
+    settings = replace(settings, early_stopping=False, resumable=False)
     fitted = as_part(partial(grow, start, settings, schema, documents[:1]))
     start._publish(fitted)
     return start, [

@@ -76,13 +76,10 @@ def is_start_name(init: object) -> bool:
     return init is None or (isinstance(init, str) and init in ("regression", "zero"))
 
 
-def tree_settings(
-    ranker: BoostedRanker, *, seed: int | None = None, resumable: bool = False
-) -> TreeSettings:
-    """Check the parameters of a ranker, and return those of its trees.
+def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSettings:
+    """Check the parameters of a ranker, and return those of its trees; draw the seed of a fit.
 
     What follows from the size of the data, where it is not given, is replaced when this is known.
-    Without a seed, that of a fit is drawn.
     """
     params = checked_fields(ranker)
     random_thresholds = BOOSTERS[ranker.booster].random_thresholds
@@ -98,7 +95,7 @@ def tree_settings(
         colsample=params["colsample"] or 1.0,
         subsample=params["subsample"] if ranker.subsample_by == "document" else 1.0,
         extra_trees=random_thresholds and ranker.extra_trees is not False,
-        seed=all_gather(draw_seed(ranker.random_state))[0] if seed is None else seed,
+        seed=all_gather(draw_seed(ranker.random_state))[0],
         n_jobs=usable_threads(params["n_jobs"]),
         params=params["booster_params"],
         early_stopping=ranker.early_stopping_rounds is not None,

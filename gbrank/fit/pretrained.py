@@ -6,7 +6,7 @@ import re
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 from numpy.typing import ArrayLike
@@ -38,7 +38,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
     to fit: `fit` and cloning give the same ranker.
     """
 
-    _allows_missing: ClassVar[bool] = True
+    _allows_missing = True
 
     booster: Any
     _: KW_ONLY

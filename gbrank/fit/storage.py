@@ -43,7 +43,15 @@ def read_saved(folder: StrPath) -> Saved:
     """Read what `write_saved` wrote."""
     path = Path(folder) / FILE
     if Path(folder).is_file():
-        raise FileNotFoundError(f"{folder} is {_kind_of_file(Path(folder).read_bytes())}.")
+        content = Path(folder).read_bytes()
+        kind = f"a file: pass the folder that holds {FILE}"
+        if content.startswith(b"\x80"):
+            kind = "a pickle: load it, by joblib.load"
+        for booster in BOOSTERS.values():
+            if booster.file.match(content):
+                hint = "load it with the library, or pass it as init= or to export_model"
+                kind = f"a model file of {booster.title}: {hint}"
+        raise FileNotFoundError(f"{folder} is {kind}.")
     if not path.is_file():
         raise FileNotFoundError(f"no model in {folder}: it must hold {FILE}.")
     try:
@@ -72,17 +80,6 @@ def restoring(folder: StrPath, saved: Saved) -> Iterator[None]:
             f"{Path(folder) / FILE} was saved by another version of gbrank, {saved['gbrank']}: "
             f"{reason}. Train the ranker again, or load it with that version."
         ) from None
-
-
-def _kind_of_file(content: bytes) -> str:
-    """Describe a file that was passed in place of a folder, and what to do."""
-    for booster in BOOSTERS.values():
-        if booster.file.match(content):
-            hint = "load it with the library, or pass it as init= or to export_model"
-            return f"a model file of {booster.title}: {hint}"
-    if content.startswith(b"\x80"):
-        return "a pickle: load it, by joblib.load"
-    return f"a file: pass the folder that holds {FILE}"
 
 
 def _digest(saved: Saved) -> str:

@@ -196,10 +196,10 @@ class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
     True
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
+    __metadata_request__fit = WEIGHTS
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
 
-    _makes: ClassVar[type[FittedSteps]] = FittedSteps
+    _makes = FittedSteps
 
     objective: str | Objective | Callable[..., Any] = "smooth:ndcg"
     _: KW_ONLY

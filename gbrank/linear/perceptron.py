@@ -83,7 +83,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
 
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"qid": True}
 
-    _makes: ClassVar[type[FittedPerceptron]] = FittedPerceptron
+    _makes = FittedPerceptron
 
     cumulative_loss_ = Published[Vector]()
 
