@@ -165,6 +165,7 @@ class GBRanker(BoostedRanker, TrainedInRounds):
     __metadata_request__fit = WEIGHTS
 
     _allows_missing = True
+    _makes = FittedTrees
 
     learning_rate_ = Published[float]()
     colsample_ = Published[float]()
@@ -396,21 +397,14 @@ class GBRanker(BoostedRanker, TrainedInRounds):
         return {**saved, "init": start, **saved_booster(fitted.model)}
 
     @classmethod
-    def _from_saved(cls, saved: Saved) -> GBRanker:
+    def _from_saved(cls, saved: Saved) -> GBRanker:  # type: ignore[override]
         """Return the ranker that a folder holds."""
         params = saved["params"]
         nested = saved["init"]
         start = nested and class_of_saved(nested["estimator"])._from_saved(nested)
         if not is_start_name(params.get("init")):
-            params = params | {"init": start}
-        ranker = cls(**params)
-        ranker._published = FittedTrees.restored(
-            saved["fitted"],
-            schema=Schema.restored(saved["schema"]),
-            model=model_of(saved),
-            init=start,
-        )
-        return ranker
+            saved = {**saved, "params": {**params, "init": start}}
+        return super()._from_saved(saved, model=model_of(saved), init=start)
 
     def predictor(self) -> Predictor:
         """Return a predictor, which computes the scores of `predict` faster for single lists.

@@ -79,6 +79,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
 
     _allows_missing: ClassVar[bool] = False  # NaN in X
+    _makes: ClassVar[type[Fitted]]  # what `fit` publishes
     eval_metric: Metrics
     _published: F | None = None  # what the last fit has made
     _schema = Published[Schema]()
@@ -109,9 +110,15 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         return self._description(self._fitted)
 
     @classmethod
-    @abstractmethod
-    def _from_saved(cls: type[T], saved: Saved) -> T:
-        """Return the ranker that `_to_saved` gave."""
+    def _from_saved(cls: type[T], saved: Saved, **others: Any) -> T:
+        """Return the ranker that `_to_saved` gave; `others` are fields that are not saved as such.
+
+        A subclass whose `fit` publishes more overrides it.
+        """
+        ranker = cls(**saved["params"])
+        schema = Schema.restored(saved["schema"])
+        ranker._published = cls._makes.restored(saved["fitted"], schema=schema, **others)
+        return ranker
 
     def rank(
         self, X: TableLike, qid: Ids | None = None, *, group: ArrayLike | None = None

@@ -104,7 +104,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
         }
 
     @classmethod
-    def _from_saved(cls, saved: Saved) -> PretrainedRanker:
+    def _from_saved(cls, saved: Saved) -> PretrainedRanker:  # type: ignore[override]
         """Restore the ranker that `_to_saved` described."""
         return cls(model_of(saved).native, **saved["params"])
 

@@ -17,7 +17,6 @@ from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, chec
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import n_rows
 from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.schema import Schema
 from gbrank.data.spread import unit_width
 from gbrank.fit.arguments import (
     EvalSet,
@@ -32,7 +31,6 @@ from gbrank.fit.fitted import Fitted, FittedRounds, Published, TrainedInRounds, 
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
 from gbrank.fit.rounds import Callbacks, History, Stopping, check_callbacks
-from gbrank.fit.storage import Saved
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metrics
@@ -44,7 +42,6 @@ from gbrank.schedules import Sigma, as_schedule, unit_of
 from . import solvers
 from .features import learn_numbers, weighted_sum, with_numbers, z_scores
 
-T = TypeVar("T", bound="LinearModel[Any]")
 W = TypeVar("W", bound="FittedWeights")
 
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
@@ -60,8 +57,6 @@ class FittedWeights(Fitted):
 
 class LinearModel(BaseRanker[W]):
     """Base class of linear rankers: a score is the sum of features times weights."""
-
-    _makes: ClassVar[type[FittedWeights]]  # what `fit` makes
 
     coef_ = Published[Vector]()
 
@@ -81,14 +76,6 @@ class LinearModel(BaseRanker[W]):
         if not n_rows(X):
             return np.empty(0)
         return weighted_sum(fitted.schema.transform(X), fitted.coef)
-
-    @classmethod
-    def _from_saved(cls: type[T], saved: Saved) -> T:
-        """Return the ranker that a folder holds."""
-        ranker = cls(**saved["params"])
-        schema = Schema.restored(saved["schema"])
-        ranker._published = cls._makes.restored(saved["fitted"], schema=schema)
-        return ranker
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
