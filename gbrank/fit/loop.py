@@ -1,8 +1,7 @@
 """The boosting loop: rounds, measures, early stopping, progress; the same for every trainer."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ FEWEST_ROWS = 50
 FEWEST_QUERIES = 8
 
 
-@dataclass(frozen=True, eq=False)
-class Judges:
+class Judges(NamedTuple):
     """The measures of a fit, bound to each set: "train", if requested, and "valid_0", ..."""
 
     measures: Mapping[str, Sequence[BoundMeasure]]
@@ -149,9 +147,8 @@ def _check_labels(names: Set[str | None], valid: Sequence[Documents]) -> None:
 
 def same_data(a: Documents, b: Documents) -> bool:
     """Return whether two sets have equal documents, labels and sizes of queries, in any order."""
-    sizes = [(len(part.y), part.queries.n_queries) for part in (a, b)]
-    size_of_a, size_of_b = all_sum(np.array(sizes))
-    return np.array_equal(size_of_a, size_of_b) and documents_key(a) == documents_key(b)
+    sizes = all_sum(np.array([(len(part.y), part.queries.n_queries) for part in (a, b)]))
+    return np.array_equal(*sizes) and documents_key(a) == documents_key(b)
 
 
 def documents_key(documents: Documents) -> str:
@@ -163,10 +160,19 @@ def documents_key(documents: Documents) -> str:
 
 
 def warn_of_data(documents: Documents, schema: Schema) -> None:
-    """Warn of duplicate rows, and of copies of other columns among the features."""
-    if not is_part() and n_workers() == 1:
-        _warn_of_equal_rows(documents)
-        _warn_of_copies(documents, schema)
+    """Warn of many duplicate rows within queries, by a sample of these, and of copied columns."""
+    if is_part() or n_workers() > 1:
+        return
+    queries = documents.queries
+    fraction = min(1.0, NUMBERS / max(1, np.prod(documents.X.shape)))
+    places = queries.subset(sampled(queries.id_keys, fraction, 0))[1]
+    equal = count_repeated_rows(documents.X[places], queries.index[places]) / len(places)
+    if equal >= MANY:
+        warn_user(
+            f"{equal:.0%} of the rows are duplicates within their query, in all features. "
+            "Duplicate documents count twice: drop them."
+        )
+    _warn_of_copies(documents, schema)
 
 
 def _warn_of_copies(documents: Documents, schema: Schema) -> None:
@@ -211,17 +217,4 @@ def _warn_of_training_queries(train: Documents, valid: Documents, number: int) -
             f"{shared.sum()} of {len(keys)} queries of eval_set[{number}] are training queries, "
             f"such as {example}, with the same rows: metrics on them are too good. Drop them from "
             "one of the two."
-        )
-
-
-def _warn_of_equal_rows(documents: Documents) -> None:
-    """Warn if many rows are duplicates within their query, by a sample of the queries."""
-    queries = documents.queries
-    fraction = min(1.0, NUMBERS / max(1, np.prod(documents.X.shape)))
-    places = queries.subset(sampled(queries.id_keys, fraction, 0))[1]
-    equal = count_repeated_rows(documents.X[places], queries.index[places]) / len(places)
-    if equal >= MANY:
-        warn_user(
-            f"{equal:.0%} of the rows are duplicates within their query, in all features. "
-            "Duplicate documents count twice: drop them."
         )

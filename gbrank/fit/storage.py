@@ -43,28 +43,28 @@ def read_saved(folder: StrPath) -> Saved:
     """Read what `write_saved` wrote."""
     path = Path(folder) / FILE
     if Path(folder).is_file():
-        content = Path(folder).read_bytes()
+        other = Path(folder).read_bytes()
         kind = f"a file: pass the folder that holds {FILE}"
-        if content.startswith(b"\x80"):
+        if other.startswith(b"\x80"):
             kind = "a pickle: load it, by joblib.load"
         for booster in BOOSTERS.values():
-            if booster.file.match(content):
+            if booster.file.match(other):
                 hint = "load it with the library, or pass it as init= or to export_model"
                 kind = f"a model file of {booster.title}: {hint}"
         raise FileNotFoundError(f"{folder} is {kind}.")
     if not path.is_file():
         raise FileNotFoundError(f"no model in {folder}: it must hold {FILE}.")
     try:
-        saved = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except ValueError:
-        saved = None
-    version = saved.get("format") if isinstance(saved, dict) else FORMAT
-    if version != FORMAT:
+        content = None
+    saved = content if isinstance(content, dict) else {"format": FORMAT}  # which has no checksum
+    if (version := saved.get("format")) != FORMAT:
         raise ValueError(
             f"{path} has format {version!r}; this gbrank reads format {FORMAT}. Train the ranker "
             "again, or load it with the version that saved it."
         )
-    if not isinstance(saved, dict) or saved.pop("sha256", None) != _digest(saved):
+    if saved.pop("sha256", None) != _digest(saved):
         raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
     return saved
 
