@@ -21,7 +21,6 @@ from gbrank.common.checks import (
 )
 from gbrank.common.collective import all_any, all_sum
 from gbrank.data.documents import Documents
-from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
 from gbrank.data.sums import max_abs, order_free_mean, round_to_exact_sums
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
@@ -197,18 +196,24 @@ class StagedObjective:
         with error_context(where, traced=True):
             gradient, curvature = part.gradients(scores, sigma, number - stage.begin)
             if round == 0 and facts.needs_start:
-                _check_differ(np.asarray(scores), queries)
+                differ = labels_differ(np.asarray(scores), queries).any()
+                if not all_any(differ):
+                    raise ValueError(
+                        "the initial scores are equal within every query, where the gradient is "
+                        "zero. Set init='regression', or pass initial scores that differ."
+                    )
             gradient *= lengthening
             with np.errstate(over="ignore"):  # of sums, which are checked
                 smallest = self._scale(gradient, curvature, part, left_out, sigma, round == 0)
-            watched_gradients = None
+            record = RoundRecord(sigma)
             if watched:
                 s, g, h = map(np.array, (scores, gradient, curvature))
-                watched_gradients = RoundGradients(number, stage.name, sigma, s, g, h, queries)
+                gradients = RoundGradients(number, stage.name, sigma, s, g, h, queries)
+                record = RoundRecord(sigma, gradients)
             # Boosters add in an order of their own. What has a gradient keeps some curvature.
             _, unit = round_to_exact_sums(gradient, curvature)
             np.maximum(curvature, np.where(gradient == 0.0, smallest, unit), out=curvature)
-        return gradient, curvature, RoundRecord(sigma, watched_gradients)
+        return gradient, curvature, record
 
     def progress(self, plan: Plan, rounds: int) -> Progress | None:
         """Tell how far the schedule of the objective itself is after some rounds of a plan."""
@@ -278,12 +283,3 @@ class StagedObjective:
                 f"{size:.3g}.{f' Choose a sigma {side} {sigma:.3g}.' if has_sigma else ''}"
             )
         return SMALLEST_SINGLE if rescaled else 0.0
-
-
-def _check_differ(scores: Vector, queries: Queries) -> None:
-    """Refuse scores that are equal in every query, where the objective has no gradient."""
-    if not all_any(labels_differ(scores, queries).any()):
-        raise ValueError(
-            "the initial scores are equal within every query, where the gradient is zero. "
-            "Set init='regression', or pass initial scores that differ."
-        )

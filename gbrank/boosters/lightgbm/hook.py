@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, StagedStopping, callers
 from gbrank.boosters.interface import GradientPair
 from gbrank.common.checks import ArgumentError
+from gbrank.data.queries import Queries
 
 from .library import lgb
 
@@ -198,8 +199,7 @@ def _check_whole_queries(data: lgb.Dataset) -> None:
     sizes = None if data.used_indices is None else whole.get_group()
     if sizes is None:
         return
-    query = np.repeat(np.arange(len(sizes)), sizes)
-    counts = np.bincount(query[data.used_indices], minlength=len(sizes))
+    counts = Queries.from_sizes(sizes).count(np.asarray(data.used_indices))
     cut = int(((counts > 0) & (counts < sizes)).sum())
     if cut:
         raise ArgumentError(
