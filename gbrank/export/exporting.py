@@ -110,9 +110,10 @@ def export_model(
             if value not in (False, None):
                 raise ArgumentError(name, "must not be set for a linear ranker")
         weights = weights_of(ranker, feature_names)
-        content = linear.write(Path(path).stem, weights).encode()
+        text = linear.write(Path(path).stem, weights)
         if verify:
-            check_written(content, linear, weights, ranker)
+            check_written(linear.read(text), weights, ranker)
+        content = text.encode()
     else:
         chosen = format_of(format)
         forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)
