@@ -241,9 +241,6 @@ class SmallPart(NamedTuple):
     curvatures: Vector
     up: Vector
     down: Vector
-    powers: Vector
-    rights: Vector
-    weight: Vector
     gradient: Vector
     curvature: Vector
 
@@ -285,33 +282,26 @@ def _add_small_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small:
     upper = pairs.delta.upper[p] if separable else 1.0
     share = pairs.delta.share[p] if separable else 0.0
     inside = pairs.delta.inside[p] if separable else 1.0
-    # Unsigned indices need no wrap-around check, so that the loops vectorise.
+    # Unsigned indices need no wrap-around check, so that the loop vectorises.
     for j in range(np.uintp(i + 1), np.uintp(size)):
         difference = value - small.values[j]
-        small.rights[j] = 1.0 if difference > 0 else 0.0
-        small.weight[j] = (1.0 if unit and difference != 0 else abs(difference)) * (
+        weight = (1.0 if unit and difference != 0 else abs(difference)) * (
             inside if small.heads[j] == head else upper + share * small.lower[j]
         )
-        small.powers[j] = small.up[j] * scale
-    for j in range(np.uintp(i + 1), np.uintp(size)):
-        in_order = small.rights[j] > 0
-        u = small.powers[j]
+        u = small.up[j] * scale
         right = _at(terms, 0, u)
         wrong = _at(terms, 1, u)
-        small.gradient[j] = right if in_order else wrong
+        small.gradient[j] = weight * (right if difference > 0 else -wrong)
         right = _at(terms, 2, u)
         wrong = _at(terms, 3, u)
-        small.curvature[j] = right if in_order else wrong
+        small.curvature[j] = weight * (right if difference > 0 else wrong)
     gradient = 0.0
     curvature = 0.0
     for j in range(np.uintp(i + 1), np.uintp(size)):
-        change = small.weight[j] * small.gradient[j]
-        signed = change if small.rights[j] > 0 else -change
-        gradient -= signed
-        small.gradients[j] += signed
-        added = small.weight[j] * small.curvature[j]
-        curvature += added
-        small.curvatures[j] += added
+        gradient -= small.gradient[j]
+        small.gradients[j] += small.gradient[j]
+        curvature += small.curvature[j]
+        small.curvatures[j] += small.curvature[j]
     small.gradients[i] += gradient
     small.curvatures[i] += curvature
 

@@ -254,7 +254,7 @@ def pairs_program(
     n_labels = 1 + int(np.count_nonzero(rises))
     alike = np.array_equal(steps > 0, rises)  # gains order documents as labels do
     parameters = PairParameters(
-        top=np.inf if top is None else float(top),
+        top=top or np.inf,
         separable=program.measure.separable is not None,
         by_row=program.measure.row is not None,
         built_in=built_in,

@@ -307,10 +307,8 @@ class NoisyLambdaRank(MeasureObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap deltas in noisy rankings."""
-        swaps = type(self._measure).swaps
-        assert swaps is not None
         whole = WHOLE if self.truncation is None else min(self.truncation, BLOCK)
-        by_row = swaps.separable is None
+        by_row = self._measure.functions("separable").separable is None
         return self.measure_program(
             noisy_whole_lists,
             labels,

@@ -533,17 +533,17 @@ class MixtureRunner:
         Only a document in which no objective has a part, as none drew it, has no curvature.
         """
         gradient, curvature = np.zeros((2, len(scores)))
-        least = np.zeros(len(scores))
+        takes_part = np.zeros(len(scores), bool)
         weight = order_free_mean(weights, len(weights)) if weights.size else 1.0
         for share, runner, none in self._terms(round):
             g, h = runner.gradients(scores, sigma, round, weights)
-            least[h > none] = 2 * SMALLEST_CURVATURE
+            takes_part |= h > none
             if not all_any((h > SMALLEST_CURVATURE).any()):
                 continue
             scale = min(share * weight / order_free_mean(h, len(h)), LARGEST_SCALE)
             gradient += scale * g
             curvature += scale * h
-        return gradient, np.where(least > 0, np.maximum(curvature, least), 0.0)
+        return gradient, np.where(takes_part, np.maximum(curvature, 2 * SMALLEST_CURVATURE), 0.0)
 
     def _terms(self, round: int) -> list[tuple[float, Evaluator, float]]:
         """Return the objectives that have a share in a round."""

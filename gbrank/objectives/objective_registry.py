@@ -287,9 +287,8 @@ def first_learned(objective: Objective) -> Objective | None:
     """Return the objective that trees learn first, of a mixture that of all terms; or None."""
     if objective.facts.start == "none":
         return None
-    starts = [(get_objective(term.facts.start), weight) for term, weight in terms_of(objective)]
-    objectives, weights = zip(*starts, strict=True)
-    return objectives[0] if len(starts) == 1 else Mixture(objectives, weights)
+    starts = [get_objective(term.facts.start) for term, _ in terms_of(objective)]
+    return replace(objective, objectives=starts) if isinstance(objective, Mixture) else starts[0]
 
 
 def _from_text(text: str) -> Objective:
