@@ -7,7 +7,7 @@ Python; what follows is not.
 
 Why. numba counts references to an array whenever a structure that holds it is copied, and it checks
 every slice. Without this file, by plain numba, gradients of lists of 12 documents take 2 to 3.7
-times as long, and those of 1,000 documents 18 to 25 times. So seven functions write machine code
+times as long, and those of 1,000 documents 18 to 25 times. So six functions write machine code
 (LLVM's) in place of Python. They promise:
 
 `borrow(structure)`
@@ -15,10 +15,9 @@ times as long, and those of 1,000 documents 18 to 25 times. So seven functions w
     keeps the arrays alive: what is borrowed is neither returned nor kept. numba drops an array
     after its last use, so that a function that borrows from arrays of its own uses these once more
     at its end.
-`slice_of(array, begin, end)`
-    ``array[begin:end]`` of a vector, unchecked: 0 ≤ begin ≤ end ≤ size is the caller's promise.
-`head_of(structure, n)`
-    The structure with the first n entries of each of its vectors, unchecked.
+`slice_of(structure, begin, end)`
+    ``array[begin:end]`` of a vector, or the structure of such slices of its vectors, unchecked:
+    0 ≤ begin ≤ end ≤ size is the caller's promise.
 `unpack(memory, cls)`
     The structure `cls` in the first rows of a matrix, in the order of its fields, or one of numbers
     in the first entries of a vector. To a kernel, the memory of all measures is of one type, so
@@ -32,7 +31,7 @@ times as long, and those of 1,000 documents 18 to 25 times. So seven functions w
     A compiled function that makes callable functions of addresses. A measure's functions are called
     so; a wrong signature is not noticed.
 
-With ``NUMBA_DISABLE_JIT=1`` numba compiles nothing, and each of the seven is the plain function
+With ``NUMBA_DISABLE_JIT=1`` numba compiles nothing, and each of the six is the plain function
 that stands beside it: kernels run, slowly, as the Python that they are written in.
 
 Around compiling stands `quick_compiling()`. numba copies a function that it inlines twice, block by
@@ -47,7 +46,7 @@ function (`c_addr`, `py_addr`, `jit_addr`: numba/experimental/function_type.py);
 `numba.extending.intrinsic`; that `InlineWorker.inline_ir` copies blocks by `copy.deepcopy`; that
 the hash of a `TargetConfig` depends on the names of its options alone; and the option `_nrt`.
 
-When it breaks: tests/properties/test_canaries.py runs all seven in one function, and CI runs it
+When it breaks: tests/properties/test_canaries.py runs all six in one function, and CI runs it
 before all else. Compare `_vector_in` with numba's own `basic_indexing` (numba/np/arrayobj.py), and
 `caller_of` with `lower_constant_function_type`; numba/tests/test_extending.py shows how an
 intrinsic is written. `NUMBA_BOUNDSCHECK=1` checks indices of arrays, those cut here included, at
@@ -183,31 +182,42 @@ def borrow(typing: Any, structure: Any) -> Any:
     return structure(structure), generate
 
 
-@machine_code(plain=lambda array, begin, end: array[begin:end])
-def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
+def _sliced(structure: Any, begin: int, end: int) -> Any:
+    if isinstance(structure, tuple):
+        return type(structure)(*(_sliced(item, begin, end) for item in structure))
+    return structure[begin:end]
+
+
+@machine_code(plain=_sliced)
+def slice_of(typing: Any, structure: Any, begin: Any, end: Any) -> Any:
     """Return ``array[begin:end]`` of a vector unchecked, which compiles much faster.
 
-    Only compiled functions may call it.
+    Of a named tuple of vectors, it is that of each. Only compiled functions may call it.
 
     Parameters
     ----------
-    array : ndarray, shape (n,)
+    structure : ndarray, shape (n,), or named tuple of them
     begin, end : int
         Bounds, which must hold 0 ≤ begin ≤ end ≤ n.
 
     Returns
     -------
-    ndarray, shape (end − begin,)
+    ndarray, shape (end − begin,), or named tuple of them
         A view.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector, first, last = arguments
-        start = context.make_helper(builder, array, vector)
-        pointer = builder.gep(start.data, [first])
-        return _vector_in(start, context, builder, array, pointer, builder.sub(last, first))
+        whole, first, last = arguments
+        size = builder.sub(last, first)
 
-    return array(array, types.intp, types.intp), generate
+        def cut(kind: Any, value: Any) -> Any:
+            start = context.make_helper(builder, kind, value)
+            pointer = builder.gep(start.data, [first])
+            return _vector_in(start, context, builder, kind, pointer, size)
+
+        return _rebuilt(cut, context, builder, structure, whole)
+
+    return structure(structure, types.intp, types.intp), generate
 
 
 @machine_code(plain=lambda rows, columns: np.empty((rows, columns)), prefer_literal=True)
@@ -245,28 +255,6 @@ def bits_of(typing: Any, vector: Any, dtype: Any) -> Any:
         return _vector_in(start, context, builder, kind, start.data, size)
 
     return kind(vector, dtype), generate
-
-
-def _heads(structure: Any, n: int) -> Any:
-    if isinstance(structure, tuple):
-        return type(structure)(*(_heads(item, n) for item in structure))
-    return structure[:n]
-
-
-@machine_code(plain=_heads)
-def head_of(typing: Any, structure: Any, n: Any) -> Any:
-    """Return a structure with the first n entries of each of its vectors, unchecked."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value, size = arguments
-
-        def cut(kind: Any, value: Any) -> Any:
-            start = context.make_helper(builder, kind, value)
-            return _vector_in(start, context, builder, kind, start.data, size)
-
-        return _rebuilt(cut, context, builder, structure, value)
-
-    return structure(structure, types.intp), generate
 
 
 def _unpacked(memory: Any, cls: Any) -> Any:

@@ -11,7 +11,7 @@ from gbrank.common.checks import Matrix, Positions, Vector
 
 from .compiling import Function, inline, standalone
 from .contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
-from .numba_internals import PLAIN_PYTHON, borrow, caller_of, head_of, slice_of
+from .numba_internals import PLAIN_PYTHON, borrow, caller_of, slice_of
 from .sorting import LONG, rank, rank_again
 
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
@@ -119,7 +119,7 @@ def _loop(
     for q in queries:
         start = documents.offsets[q]
         m = documents.offsets[q + 1] - start
-        best_first = head_of(work.best_first, m)
+        best_first = slice_of(work.best_first, 0, m)
         sorting = best_first.sorting
         order = slice_of(documents.order, start, start + m)
         sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
@@ -129,7 +129,7 @@ def _loop(
         )  # fmt: skip
         find_ties(sorting.scores, documents.tied, best_first.first, best_first.last)
         query = query_of(q, start, best_first, parameters, documents, work)
-        out = head_of(best_first.out, m if with_gradient else 0)
+        out = slice_of(best_first.out, 0, m if with_gradient else 0)
         for i in range(out.gradient.size):
             out.gradient[i] = 0.0
             out.curvature[i] = 0.0

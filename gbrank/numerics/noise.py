@@ -15,7 +15,7 @@ from gbrank.common.checks import Positions, Vector
 from gbrank.data import sampling
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Query
-from gbrank.engine.numba_internals import bits_of, head_of, slice_of
+from gbrank.engine.numba_internals import bits_of, slice_of
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
 
 # Of the bits of a double: those of its fraction, and those of the number 1.
@@ -82,5 +82,5 @@ def draw_ranking(query: Query, draw: int, wide: bool, down: Vector, work: Draw) 
     if m < LONG:
         rank_by_counting(keys, work.places)
     else:
-        cut = head_of(work, m)
+        cut = slice_of(work, 0, m)
         rank(cut.keys, cut.places, cut.spare, cut.spare_places)

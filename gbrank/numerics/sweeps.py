@@ -21,14 +21,7 @@ from numpy.polynomial import Polynomial
 from gbrank.common.checks import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.numba_internals import (
-    bits_of,
-    head_of,
-    memory_rows,
-    slice_of,
-    stack_matrix,
-    unpack,
-)
+from gbrank.engine.numba_internals import bits_of, memory_rows, slice_of, stack_matrix, unpack
 from gbrank.engine.sorting import rank
 
 from .logistic import logistic_pairs, scale_of_row
@@ -158,7 +151,7 @@ def sweep_pairs(pairs: Pairs, work: SweepWork) -> None:
     """
     s = pairs.s
     m = s.size
-    work = head_of(work, m)
+    work = slice_of(work, 0, m)
     ordered = work.ordered
     for p in range(m):
         ordered[p] = -pairs.x[p]

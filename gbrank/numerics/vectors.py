@@ -6,7 +6,7 @@ NumPy's own sum would add in another order in each loop.
 from gbrank.common.checks import Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
-from gbrank.engine.numba_internals import head_of
+from gbrank.engine.numba_internals import slice_of
 
 SMALLEST = 1e-300
 LARGEST = 1e300
@@ -39,7 +39,7 @@ def clear_derivatives(out: Derivatives, n: int) -> Derivatives:
     for i in range(n):
         out.gradient[i] = 0.0
         out.curvature[i] = 0.0
-    return head_of(out, n)
+    return slice_of(out, 0, n)
 
 
 @inline

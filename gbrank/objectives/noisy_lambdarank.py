@@ -17,7 +17,7 @@ from gbrank.engine.contract import (
     Ranking,
     SeparableDelta,
 )
-from gbrank.engine.numba_internals import head_of, slice_of
+from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import LONG
 from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs
 from gbrank.numerics.noise import Draw, draw_ranking
@@ -196,7 +196,7 @@ def move_documents(documents: PairDocuments, places: Positions, to: PairDocument
         to.gains[i] = documents.gains[place]
         to.up[i] = documents.up[place]
         to.down[i] = documents.down[place]
-    return head_of(to, m)
+    return slice_of(to, 0, m)
 
 
 @inline

@@ -28,7 +28,7 @@ from gbrank.common.fields import Real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Ranking
-from gbrank.engine.numba_internals import head_of, slice_of
+from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import rank
 from gbrank.measures.measure import Measure
 from gbrank.numerics.vectors import all_alike, bound_steps, multiply, sum_of
@@ -101,7 +101,7 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
 
 @inline
 def _order_by_gain(gains: Vector, work: SoftWork) -> Positions:
-    lists = head_of(work, gains.size)
+    lists = slice_of(work, 0, gains.size)
     for n in range(gains.size):
         lists.left[n] = gains[n]
     rank(lists.left, lists.order, lists.slope, lists.spare)

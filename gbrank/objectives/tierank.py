@@ -33,7 +33,7 @@ from gbrank.common.fields import Choice, Integer
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
-from gbrank.engine.numba_internals import head_of, slice_of
+from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import rank_by_counting
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
@@ -197,7 +197,7 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     work: TieWork = query.work
     paired = parameters.paired
     n = set_up(query, parameters, work.documents)
-    documents = head_of(work.documents, n)
+    documents = slice_of(work.documents, 0, n)
     scale = ranking.scale
     sum_up(ranking.discounts, work.discounts, work.moments)
     if n < s.size:

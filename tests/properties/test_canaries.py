@@ -28,7 +28,6 @@ from gbrank.engine.numba_internals import (
     borrow,
     caller_of,
     carve,
-    head_of,
     quick_compiling,
     slice_of,
     stack_matrix,
@@ -73,7 +72,7 @@ def walk(outer: Outer, packed: Any, memory: Any, addresses: Addresses) -> float:
     """Write through all that numba_internals.py makes, and read some of it."""
     lent = borrow(outer)
     slice_of(lent.first, 1, 3)[:] = 5.0
-    head = head_of(lent, 2)
+    head = slice_of(lent, 0, 2)
     head.inner.places[1] = len(head.inner.numbers)
     rows = unpack(memory, Inner)
     rows.numbers[0], rows.places[2] = 7.0, 3
