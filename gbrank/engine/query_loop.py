@@ -77,8 +77,8 @@ class Ranked(NamedTuple):
     sorting: Sorting
     key: Vector
     gains: Vector
-    first: Positions
-    last: Positions
+    first: Positions  # where the block of equal scores of each rank begins
+    last: Positions  # and ends
     out: Derivatives
 
 
@@ -123,11 +123,7 @@ def _loop(
         sorting = best_first.sorting
         order = slice_of(documents.order, start, start + m)
         sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
-        copy_ranked(
-            start, documents.singles, documents.doubles, sorting.ranking, best_first.key,
-            best_first.gains,
-        )  # fmt: skip
-        find_ties(sorting.scores, documents.tied, best_first.first, best_first.last)
+        describe(start, documents, best_first)
         query = query_of(q, start, best_first, parameters, documents, work)
         out = slice_of(best_first.out, 0, m if with_gradient else 0)
         for i in range(out.gradient.size):
@@ -201,30 +197,20 @@ def sort(scores: Vector, order: Positions, before: NDArray[np.int16], sorting: S
 
 
 @standalone
-def copy_ranked(
-    start: int,
-    singles: NDArray[np.float32],
-    doubles: Matrix,
-    ranking: Positions,
-    key: Vector,
-    gains: Vector,
-) -> None:
-    """Write a query's keys and gains, best score first."""
-    for i in range(ranking.size):
-        position = start + ranking[i]
-        if singles.size > 0:
-            key[i] = singles[0, position]
-            gains[i] = singles[singles.shape[0] - 1, position]
-        else:
-            key[i] = doubles[0, position]
-            gains[i] = doubles[doubles.shape[0] - 1, position]
-
-
-@standalone
-def find_ties(s: Vector, tied: bool, first: Positions, last: Positions) -> None:
-    """Write where the block of equal scores of each rank begins and ends."""
+def describe(start: int, documents: AllQueries, best_first: Ranked) -> None:
+    """Write what is known of a query's documents, which are sorted: keys, gains and ties."""
+    s = best_first.sorting.scores
+    first = best_first.first
+    last = best_first.last
     for i in range(s.size):
-        first[i] = first[i - 1] if tied and i > 0 and s[i] == s[i - 1] else i
+        position = start + best_first.sorting.ranking[i]
+        if documents.singles.size > 0:
+            best_first.key[i] = documents.singles[0, position]
+            best_first.gains[i] = documents.singles[documents.singles.shape[0] - 1, position]
+        else:
+            best_first.key[i] = documents.doubles[0, position]
+            best_first.gains[i] = documents.doubles[documents.doubles.shape[0] - 1, position]
+        first[i] = first[i - 1] if documents.tied and i > 0 and s[i] == s[i - 1] else i
     for i in range(s.size - 1, -1, -1):
         same = i + 1 < s.size and first[i + 1] == first[i]
         last[i] = last[i + 1] if same else i + 1
