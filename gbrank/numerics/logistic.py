@@ -114,12 +114,13 @@ PairSums: TypeAlias = tuple[float, float, float, float, float]
 
 @inline
 def add_pairs(
-    row: Function, pair: Function, pairs: Any, data: Any, n: int, first: Vector, second: Vector
-) -> float:
+    row: Function, chances: Function, pair: Function, pairs: Any, data: Any, n: int,
+    first: Vector, second: Vector,
+) -> float:  # fmt: skip
     """Add to two vectors what each pair i < j of n documents gives both; return Σ of its values.
 
-    ``pair(i, j, scale, pairs, data)`` returns its value, and what is added to first[i], first[j],
-    second[i] and second[j]; the scale is ``row(i, i + 1, n, pairs)``.
+    ``pair(i, j, chances(i, j, scale, pairs), data)`` returns its value, and what is added to
+    first[i], first[j], second[i] and second[j]; the scale is ``row(i, i + 1, n, pairs)``.
     """
     total = 0.0
     for i in range(n - 1):
@@ -128,7 +129,9 @@ def add_pairs(
         second_sum = 0.0
         # Unsigned indices need no wrap-around check, so that the loop vectorises.
         for j in range(np.uintp(i + 1), np.uintp(n)):
-            value, first_i, first_j, second_i, second_j = pair(i, j, scale, pairs, data)
+            value, first_i, first_j, second_i, second_j = pair(
+                i, j, chances(i, j, scale, pairs), data
+            )
             total += value
             first_sum += first_i
             first[j] += first_j

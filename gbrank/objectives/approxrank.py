@@ -6,7 +6,7 @@ logistic function, and in SmoothAP, pair by pair at any length.
 
 from dataclasses import dataclass
 from math import erfc
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivative
     of the same slope, whose curvature is |d_i − d_j| p (1 − p)²/σ².
     """
     pairs = logistic_pairs(query.scores, query.sigma, query.work.up, query.work.down)
-    return _sum_pairs(scale_of_row, _rank_of_pair, _gradient_of_ranks, pairs, query, measure, out)
+    return _sum_pairs(scale_of_row, _logistic, pairs, query, measure, out)
 
 
 def sigmoid_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -84,15 +84,15 @@ def sigmoid_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -
     order that d wants, as with the logistic function.
     """
     pairs = SigmoidPairs(query.scores, query.sigma, query.parameters.arctan)
-    return _sum_pairs(no_scale, _rank_by_sigmoid, _gradient_by_sigmoid, pairs, query, measure, out)
+    return _sum_pairs(no_scale, _sigmoid, pairs, query, measure, out)
 
 
 @inline
 def _sum_pairs(
-    row: Function, rank: Function, slope: Function, pairs: Any, query: Query,
-    measure: MeasureFunctions, out: Derivatives,
+    row: Function, chances: Function, pairs: Any, query: Query, measure: MeasureFunctions,
+    out: Derivatives,
 ) -> float:  # fmt: skip
-    """Return minus the measure of ranks summed pair by pair; `rank` and `slope` are of a pair."""
+    """Return minus the measure of ranks summed pair by pair."""
     parameters: ApproxParameters = query.parameters
     ranks = query.work.ranks
     slopes = query.work.slopes
@@ -101,9 +101,10 @@ def _sum_pairs(
         return 0.0
     for i in range(m):
         ranks[i] = 1.0
-    add_pairs(row, rank, pairs, 0, m, ranks, ranks)
+    add_pairs(row, chances, _rank_of_pair, pairs, 0, m, ranks, ranks)
     loss = -measure.by_rank(query.ranking, ranks, parameters.beta, slopes)
-    add_pairs(row, slope, pairs, slopes, out.gradient.size, out.gradient, out.curvature)
+    n = out.gradient.size
+    add_pairs(row, chances, _gradient_of_ranks, pairs, slopes, n, out.gradient, out.curvature)
     bound_steps(LONGEST_STEP, out)
     to_score_units(query.sigma, out)
     return loss
@@ -146,33 +147,16 @@ def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
     return loss
 
 
+# The chances that a pair is in the wrong order and in the right one, and their slope.
+Chances: TypeAlias = tuple[float, float, float]
+
+
 @inline
-def _rank_of_pair(i: int, j: int, scale: float, pairs: LogisticPairs, data: Any) -> PairSums:
-    """Return what each document of a pair adds to the other one's soft rank."""
+def _logistic(i: int, j: int, scale: float, pairs: LogisticPairs) -> Chances:
+    """Return the chances of a pair, of which document i has the larger score."""
     u = pairs.up[j] * scale
-    above = 1.0 / (1.0 + u)
-    return 0.0, u * above, above, 0.0, 0.0
-
-
-@inline
-def _gradient_of_pair(weight: float, u: float) -> PairSums:
-    """Return weight p (1 − p), p = 1/(1 + u), and the curvature of its logistic majoriser.
-
-    They are signed for `add_pairs`. A negative weight moves the upper document, above with
-    probability p, further up.
-    """
-    above = 1.0 / (1.0 + u)
-    gradient = weight * u * above * above
-    curvature = abs(gradient) * (above if weight < 0 else u * above)
-    return 0.0, gradient, -gradient, curvature, curvature
-
-
-@inline
-def _gradient_of_ranks(
-    i: int, j: int, scale: float, pairs: LogisticPairs, slopes: Vector
-) -> PairSums:
-    """Return the derivatives of a pair, weighted by the slopes of the measure by its ranks."""
-    return _gradient_of_pair(slopes[i] - slopes[j], pairs.up[j] * scale)
+    right = 1.0 / (1.0 + u)
+    return u * right, right, u * right * right
 
 
 class SigmoidPairs(NamedTuple):
@@ -184,31 +168,44 @@ class SigmoidPairs(NamedTuple):
 
 
 @inline
-def _rank_by_sigmoid(i: int, j: int, scale: float, pairs: SigmoidPairs, data: Any) -> PairSums:
-    """Return what each document of a pair adds to the other one's soft rank."""
-    wrong, _ = _sigmoid((pairs.s[i] - pairs.s[j]) / pairs.sigma, pairs.arctan)
-    return 0.0, wrong, 1.0 - wrong, 0.0, 0.0
-
-
-@inline
-def _gradient_by_sigmoid(
-    i: int, j: int, scale: float, pairs: SigmoidPairs, slopes: Vector
-) -> PairSums:
-    """Return the derivatives of a pair, weighted by the slopes of the measure by its ranks."""
-    wrong, slope = _sigmoid((pairs.s[i] - pairs.s[j]) / pairs.sigma, pairs.arctan)
-    gradient = (slopes[i] - slopes[j]) * slope
-    curvature = abs(gradient) * (1.0 - wrong if gradient < 0 else wrong)
-    return 0.0, gradient, -gradient, curvature, curvature
-
-
-@inline
-def _sigmoid(z: float, arctan: bool) -> tuple[float, float]:
-    """Return the chance that a document z ≥ 0 widths above another is below it, and its slope."""
-    if arctan:
+def _sigmoid(i: int, j: int, scale: float, pairs: SigmoidPairs) -> Chances:
+    """Return the chances of a pair, of which document i has the larger score."""
+    z = (pairs.s[i] - pairs.s[j]) / pairs.sigma
+    if pairs.arctan:
         width = ARCTAN_WIDTH * z
-        return np.arctan2(1.0, width) / np.pi, 0.25 / (1.0 + width * width)
-    width = ERF_WIDTH * z
-    return 0.5 * erfc(width), 0.25 * np.exp(-width * width)
+        wrong = np.arctan2(1.0, width) / np.pi
+        slope = 0.25 / (1.0 + width * width)
+    else:
+        width = ERF_WIDTH * z
+        wrong = 0.5 * erfc(width)
+        slope = 0.25 * np.exp(-width * width)
+    return wrong, 1.0 - wrong, slope
+
+
+@inline
+def _rank_of_pair(i: int, j: int, chances: Chances, data: Any) -> PairSums:
+    """Return what each document of a pair adds to the other one's soft rank."""
+    wrong, right, _ = chances
+    return 0.0, wrong, right, 0.0, 0.0
+
+
+@inline
+def _gradient_of_ranks(i: int, j: int, chances: Chances, slopes: Vector) -> PairSums:
+    """Return the derivatives of a pair, weighted by the slopes of the measure by its ranks."""
+    return _gradient_of_pair(slopes[i] - slopes[j], chances)
+
+
+@inline
+def _gradient_of_pair(weight: float, chances: Chances) -> PairSums:
+    """Return the derivatives of a pair of a weight, signed for `add_pairs`.
+
+    A negative weight moves the upper document further up. The curvature is that of a logistic
+    majoriser.
+    """
+    wrong, right, slope = chances
+    gradient = weight * slope
+    curvature = abs(gradient) * (right if weight < 0 else wrong)
+    return 0.0, gradient, -gradient, curvature, curvature
 
 
 @register_objective
@@ -309,7 +306,9 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
         work.ranks[i] = 1.0
         work.precisions[i] = query.parameters
     pairs = logistic_pairs(s, sigma, work.up, work.down)
-    add_pairs(scale_of_row, _ranks_of_pair, pairs, x, s.size, work.ranks, work.precisions)
+    add_pairs(
+        scale_of_row, _logistic, _ranks_of_pair, pairs, x, s.size, work.ranks, work.precisions
+    )
     loss = 0.0
     for i in range(s.size):
         work.precisions[i] /= work.ranks[i]
@@ -317,28 +316,24 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
         work.ranks[i] = query.ranking.scale * x[i] / work.ranks[i]
     data = work.ranks, x, work.precisions
     n = out.gradient.size
-    add_pairs(scale_of_row, _gradient, pairs, data, n, out.gradient, out.curvature)
+    add_pairs(scale_of_row, _logistic, _gradient, pairs, data, n, out.gradient, out.curvature)
     bound_steps(LONGEST_STEP, out)
     to_score_units(sigma, out)
     return loss
 
 
 @inline
-def _ranks_of_pair(i: int, j: int, scale: float, pairs: LogisticPairs, x: Vector) -> PairSums:
+def _ranks_of_pair(i: int, j: int, chances: Chances, x: Vector) -> PairSums:
     """Return what both documents of a pair add to each other's ranks, among all and relevant."""
-    u = pairs.up[j] * scale
-    above = 1.0 / (1.0 + u)
-    return 0.0, u * above, above, x[j] * u * above, x[i] * above
+    wrong, right, _ = chances
+    return 0.0, wrong, right, x[j] * wrong, x[i] * right
 
 
 @inline
-def _gradient(
-    i: int, j: int, scale: float, pairs: LogisticPairs, data: tuple[Vector, Vector, Vector]
-) -> PairSums:
+def _gradient(i: int, j: int, chances: Chances, data: tuple[Vector, Vector, Vector]) -> PairSums:
     """Return the derivatives of a pair, which weighs a_i (x_j − P_i) − a_j (x_i − P_j)."""
     a, x, p = data
-    weight = a[i] * (x[j] - p[i]) - a[j] * (x[i] - p[j])
-    return _gradient_of_pair(weight, pairs.up[j] * scale)
+    return _gradient_of_pair(a[i] * (x[j] - p[i]) - a[j] * (x[i] - p[j]), chances)
 
 
 @register_objective

@@ -24,22 +24,26 @@ def hinge_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     slopes on both sides.
     """
     to: Derivatives = out if out.gradient.size > 0 else query.work
-    pairs = (query.scores, query.key, query.sigma)
+    data = (query.key, query.sigma, query.parameters)
     m = query.scores.size
-    loss = add_pairs(no_scale, hinge, pairs, query.parameters, m, to.gradient, to.curvature)
+    loss = add_pairs(no_scale, gap_of_pair, hinge, query.scores, data, m, to.gradient, to.curvature)
     to_score_units(query.sigma, out)
     return loss
 
 
 @inline
-def hinge(
-    i: int, j: int, scale: float, pairs: tuple[Vector, Vector, float], squared: bool
-) -> PairSums:
-    """Return loss and derivatives of a pair, in units of σ."""
-    s, labels, sigma = pairs
+def gap_of_pair(i: int, j: int, scale: float, s: Vector) -> float:
+    """Return the difference of a pair's scores."""
+    return s[i] - s[j]
+
+
+@inline
+def hinge(i: int, j: int, above: float, data: tuple[Vector, float, bool]) -> PairSums:
+    """Return loss and derivatives of a pair, in units of σ, whose scores are `above` apart."""
+    labels, sigma, squared = data
     difference = labels[i] - labels[j]
     sign = 1.0 if difference > 0 else (-1.0 if difference < 0 else 0.0)
-    gap = sigma - sign * (s[i] - s[j])
+    gap = sigma - sign * above
     short = min(max(gap / sigma, 0.0), WIDEST)
     active = abs(sign) * (1.0 if gap > 0 else (0.5 if gap == 0 else 0.0))
     slope = sign * (active * short if squared else active)
