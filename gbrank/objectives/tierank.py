@@ -376,73 +376,49 @@ def add_tied_pairs(
 
 @inline
 def leave_out(segment: Segment, paired: bool, documents: Rounded, boundary: Boundary) -> None:
-    """Write the derivatives of the value by each document's probability of rounding up."""
-    middle = segment.begin  # up falls from begin to end
-    while middle < segment.end and documents.up[middle] > 0.5:
-        middle += 1
-    for i in range(segment.begin, segment.end):
-        documents.inverse[i] = 1.0 / max(documents.up[i], 1.0 - documents.up[i])
-        documents.rest_P[i] = 0.0
-        documents.rest_W[i] = 0.0
-        documents.rest_Q[i] = 0.0
-    for t in range(segment.low, segment.high):
-        leave_out_from_low(t, middle, segment.end, paired, documents, boundary)
-    for t in range(segment.high - 1, segment.low - 1, -1):
-        leave_out_from_high(t, segment.begin, middle, paired, documents, boundary)
+    """Write the derivatives of the value by each document's probability of rounding up.
 
-
-@inline
-def leave_out_from_low(
-    t: int, begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
-) -> None:
-    """Divide by documents that rather round down, and add what boundary t is worth to them."""
+    Documents that rather round down are divided out from the low end, the others from the high one.
+    """
     P, W, Q, by_P, by_W, by_Q = boundary
     up, gain, inverse, total = documents.up, documents.gain, documents.inverse, documents.total
     rest_P, rest_W, rest_Q = documents.rest_P, documents.rest_W, documents.rest_Q
-    step = by_P[t + 1] - by_P[t]
-    gain_step = by_W[t + 1] - by_W[t]
-    pair_step = by_Q[t + 1] - by_Q[t]
-    if paired:
-        for i in range(np.uintp(begin), np.uintp(end)):
+    middle = segment.begin  # up falls from begin to end
+    while middle < segment.end and up[middle] > 0.5:
+        middle += 1
+    for i in range(segment.begin, segment.end):
+        inverse[i] = 1.0 / max(up[i], 1.0 - up[i])
+        rest_P[i] = rest_W[i] = rest_Q[i] = 0.0
+    for t in range(segment.low, segment.high):
+        step = by_P[t + 1] - by_P[t]
+        gain_step = by_W[t + 1] - by_W[t]
+        pair_step = by_Q[t + 1] - by_Q[t]
+        if paired:
+            for i in range(np.uintp(middle), np.uintp(segment.end)):
+                odds = up[i] * inverse[i]
+                rest_Q[i] = Q[t] * inverse[i] - odds * (rest_Q[i] + 2.0 * gain[i] * rest_W[i])
+                total[i] += rest_Q[i] * pair_step
+        for i in range(np.uintp(middle), np.uintp(segment.end)):
             odds = up[i] * inverse[i]
-            z = Q[t] * inverse[i] - odds * (rest_Q[i] + 2.0 * gain[i] * rest_W[i])
-            rest_Q[i] = z
-            total[i] += z * pair_step
-    for i in range(np.uintp(begin), np.uintp(end)):
-        odds = up[i] * inverse[i]
-        w = W[t] * inverse[i] - odds * (rest_W[i] + gain[i] * rest_P[i])
-        r = P[t] * inverse[i] - odds * rest_P[i]
-        rest_W[i] = w
-        rest_P[i] = r
-        total[i] += r * (step + gain[i] * by_W[t + 1])
-        total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
-
-
-@inline
-def leave_out_from_high(
-    t: int, begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
-) -> None:
-    """Divide by documents that rather round up, and add what boundary t is worth to them."""
-    P, W, Q, by_P, by_W, by_Q = boundary
-    gain, inverse, total = documents.gain, documents.inverse, documents.total
-    rest_P, rest_W, rest_Q = documents.rest_P, documents.rest_W, documents.rest_Q
-    step = by_P[t + 1] - by_P[t]
-    gain_step = by_W[t + 1] - by_W[t]
-    pair_step = by_Q[t + 1] - by_Q[t]
-    for i in range(np.uintp(begin), np.uintp(end)):
-        odds = inverse[i] - 1.0
-        r = P[t + 1] * inverse[i] - odds * rest_P[i]
-        w = W[t + 1] * inverse[i] - odds * rest_W[i] - gain[i] * r
-        rest_W[i] = w
-        rest_P[i] = r
-        total[i] += r * (step + gain[i] * by_W[t + 1])
-        total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
-    if paired:
-        for i in range(np.uintp(begin), np.uintp(end)):
+            rest_W[i] = W[t] * inverse[i] - odds * (rest_W[i] + gain[i] * rest_P[i])
+            rest_P[i] = P[t] * inverse[i] - odds * rest_P[i]
+            total[i] += rest_P[i] * (step + gain[i] * by_W[t + 1])
+            total[i] += rest_W[i] * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
+    for t in range(segment.high - 1, segment.low - 1, -1):
+        step = by_P[t + 1] - by_P[t]
+        gain_step = by_W[t + 1] - by_W[t]
+        pair_step = by_Q[t + 1] - by_Q[t]
+        for i in range(np.uintp(segment.begin), np.uintp(middle)):
             odds = inverse[i] - 1.0
-            z = Q[t + 1] * inverse[i] - odds * rest_Q[i] - 2.0 * gain[i] * rest_W[i]
-            rest_Q[i] = z
-            total[i] += z * pair_step
+            rest_P[i] = P[t + 1] * inverse[i] - odds * rest_P[i]
+            rest_W[i] = W[t + 1] * inverse[i] - odds * rest_W[i] - gain[i] * rest_P[i]
+            total[i] += rest_P[i] * (step + gain[i] * by_W[t + 1])
+            total[i] += rest_W[i] * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
+        if paired:
+            for i in range(np.uintp(segment.begin), np.uintp(middle)):
+                odds = inverse[i] - 1.0
+                rest_Q[i] = Q[t + 1] * inverse[i] - odds * rest_Q[i] - 2.0 * gain[i] * rest_W[i]
+                total[i] += rest_Q[i] * pair_step
 
 
 @register_objective
