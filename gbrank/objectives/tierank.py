@@ -392,33 +392,34 @@ def leave_out(segment: Segment, paired: bool, documents: Rounded, boundary: Boun
     for t in range(segment.low, segment.high):
         step = by_P[t + 1] - by_P[t]
         gain_step = by_W[t + 1] - by_W[t]
-        pair_step = by_Q[t + 1] - by_Q[t]
         if paired:
             for i in range(np.uintp(middle), np.uintp(segment.end)):
                 odds = up[i] * inverse[i]
                 rest_Q[i] = Q[t] * inverse[i] - odds * (rest_Q[i] + 2.0 * gain[i] * rest_W[i])
-                total[i] += rest_Q[i] * pair_step
+                total[i] += rest_Q[i] * (by_Q[t + 1] - by_Q[t])
         for i in range(np.uintp(middle), np.uintp(segment.end)):
             odds = up[i] * inverse[i]
-            rest_W[i] = W[t] * inverse[i] - odds * (rest_W[i] + gain[i] * rest_P[i])
-            rest_P[i] = P[t] * inverse[i] - odds * rest_P[i]
-            total[i] += rest_P[i] * (step + gain[i] * by_W[t + 1])
-            total[i] += rest_W[i] * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
+            w = W[t] * inverse[i] - odds * (rest_W[i] + gain[i] * rest_P[i])
+            r = P[t] * inverse[i] - odds * rest_P[i]
+            rest_W[i] = w
+            rest_P[i] = r
+            total[i] += r * (step + gain[i] * by_W[t + 1])
+            total[i] += w * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
     for t in range(segment.high - 1, segment.low - 1, -1):
         step = by_P[t + 1] - by_P[t]
         gain_step = by_W[t + 1] - by_W[t]
-        pair_step = by_Q[t + 1] - by_Q[t]
         for i in range(np.uintp(segment.begin), np.uintp(middle)):
             odds = inverse[i] - 1.0
-            rest_P[i] = P[t + 1] * inverse[i] - odds * rest_P[i]
-            rest_W[i] = W[t + 1] * inverse[i] - odds * rest_W[i] - gain[i] * rest_P[i]
-            total[i] += rest_P[i] * (step + gain[i] * by_W[t + 1])
+            r = P[t + 1] * inverse[i] - odds * rest_P[i]
+            rest_W[i] = W[t + 1] * inverse[i] - odds * rest_W[i] - gain[i] * r
+            rest_P[i] = r
+            total[i] += r * (step + gain[i] * by_W[t + 1])
             total[i] += rest_W[i] * (gain_step + 2.0 * gain[i] * by_Q[t + 1])
         if paired:
             for i in range(np.uintp(segment.begin), np.uintp(middle)):
                 odds = inverse[i] - 1.0
                 rest_Q[i] = Q[t + 1] * inverse[i] - odds * rest_Q[i] - 2.0 * gain[i] * rest_W[i]
-                total[i] += rest_Q[i] * pair_step
+                total[i] += rest_Q[i] * (by_Q[t + 1] - by_Q[t])
 
 
 @register_objective
