@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numba import types
+from numba import typeof, types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
@@ -27,7 +27,7 @@ from gbrank.data.sampling import query_noise
 
 from .compiling import Function, address, compiled
 from .contract import SIGNATURES, MeasureFunctions, Program, Terms
-from .numba_internals import carve, memory_rows, type_of
+from .numba_internals import carve, memory_rows
 from .query_loop import AllQueries, Outputs, Ranked, Work, loop_of
 
 # Below this many pairs a second thread costs more than it saves.
@@ -253,7 +253,7 @@ def _compiled_loop(documents: AllQueries, program: Program, kernel: Any) -> Func
     )
     with warnings.catch_warnings():  # functions as arguments are experimental, but tested
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        return compiled(types.int64(*map(type_of, examples)), loop_of(kernel))
+        return compiled(types.int64(*map(typeof, examples)), loop_of(kernel))
 
 
 def _in_least_memory(values: Matrix) -> tuple[NDArray[np.float32], Matrix]:

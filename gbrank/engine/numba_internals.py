@@ -62,7 +62,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
-from numba import config, types
+from numba import config, typeof, types
 from numba.core import cgutils, inline_closurecall
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import impl_ret_borrowed
@@ -90,20 +90,6 @@ POSITIONS = types.int64[::1]
 def tuple_type(cls: Any, *fields: Any) -> Any:
     """Return the type of a named tuple in compiled code."""
     return types.BaseTuple.from_types(fields, cls)
-
-
-def type_of(value: Any) -> Any:
-    """Return the type that compiled code has for a number, an array or a structure."""
-    if isinstance(value, tuple):
-        return tuple_type(type(value), *map(type_of, value))
-    if isinstance(value, np.ndarray):
-        return _array_type(value.dtype, value.ndim)
-    return {bool: types.boolean, int: INTEGER, float: REAL}[type(value)]
-
-
-@cache
-def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
-    return types.Array(getattr(types, dtype.name), ndim, "C")
 
 
 def memory_rows(cls: Any, rows: Mapping[str, int]) -> int:
@@ -281,7 +267,7 @@ def unpack(typing: Any, memory: Any, cls: Any) -> Any:
     """
     declared = cls.instance_class
     numbers = tuple_type(declared, *[REAL for _ in _kinds(declared)])
-    structure = type_of(carve(declared, 1, {})) if memory.ndim == 2 else numbers
+    structure = typeof(carve(declared, 1, {})) if memory.ndim == 2 else numbers
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start = context.make_helper(builder, memory, arguments[0])
