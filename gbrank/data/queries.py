@@ -315,6 +315,20 @@ class Queries:
                 )
         return [entries[index] for (index,) in matches]
 
+    def reduce(self, function: np.ufunc, values: Array) -> Array:
+        """Reduce the values of the rows of each query by a function such as np.add.
+
+        Parameters
+        ----------
+        function : numpy.ufunc
+        values : ndarray, shape (n_documents,)
+
+        Returns
+        -------
+        ndarray, shape (n_queries,)
+        """
+        return function.reduceat(values[self.order], self.starts)
+
     def one_each(self, values: Array, name: str) -> Array:
         """Reduce values that repeat in the rows of a query to one per query.
 

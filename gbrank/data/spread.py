@@ -19,7 +19,7 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
     # Sums are taken in integers, so that the order of rows plays no part.
     # Halved, so that no difference overflows.
     half = np.ldexp(scores, -1)
-    below = half - np.maximum.reduceat(half[queries.order], queries.starts)[queries.index]
+    below = half - queries.reduce(np.maximum, half)[queries.index]
     furthest, longest = all_max(np.array([-below.min(), queries.sizes.max()]))
     if furthest == 0:
         return 0.0

@@ -13,7 +13,6 @@ from gbrank.numerics.vectors import sum_of
 
 from .measure import TruncatedRelevance
 from .measure_registry import register_measure
-from .per_query import reduce_queries
 from .real_ranks import RealRanksWork, measure_of_real_ranks
 
 
@@ -187,5 +186,5 @@ class AP(TruncatedRelevance):
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return min(R, k)."""
-        count = reduce_queries(np.add, gains, queries)
+        count = queries.reduce(np.add, gains)
         return count if self.k is None else np.minimum(count, self.k)

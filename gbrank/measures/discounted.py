@@ -26,7 +26,7 @@ from .gains import (
 )
 from .measure import RankMeasure, RelevanceMeasure, TruncatedRelevance
 from .measure_registry import register_measure
-from .per_query import inverse, reduce_queries
+from .per_query import inverse
 
 
 def discounted_value(ranking: Ranking) -> float:
@@ -237,7 +237,7 @@ class Precision(TruncatedRelevance, DiscountedMeasure):
         return sizes if self.k is None else np.full(len(sizes), float(self.k))
 
     def _terms_of_runs(self, terms: Terms, queries: Queries, unretrieved: Mask) -> Terms:
-        sizes = reduce_queries(np.add, (~unretrieved).astype(np.float64), queries)
+        sizes = queries.reduce(np.add, (~unretrieved).astype(np.float64))
         terms = super()._terms_of_runs(terms, queries, unretrieved)
         return replace(terms, scale=inverse(self._divisors(sizes)))
 
@@ -269,7 +269,7 @@ class Recall(TruncatedRelevance, DiscountedMeasure):
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the number of relevant documents."""
-        return reduce_queries(np.add, gains, queries)
+        return queries.reduce(np.add, gains)
 
 
 @register_measure
@@ -336,7 +336,7 @@ class RPrecision(RelevanceMeasure, DiscountedMeasure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1/R, and 1 up to rank R."""
         relevant = self.gains(labels)
-        count = reduce_queries(np.add, relevant, queries)
+        count = queries.reduce(np.add, relevant)
         discounts = (queries.places < np.repeat(count, queries.sizes)).astype(np.float64)
         return Terms(relevant, count > 0, scale=inverse(count), discounts=discounts)
 

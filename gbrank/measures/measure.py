@@ -32,7 +32,7 @@ from gbrank.engine.contract import (
 from gbrank.engine.driver import Runner
 
 from .gains import Discount, discount_values, formula_of
-from .per_query import inverse, reduce_queries
+from .per_query import inverse
 
 # How each treatment of ties orders documents of equal score, by their gains.
 TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
@@ -400,7 +400,7 @@ class RankMeasure(Measure):
         discounts = discount_values(discount, queries.sizes, k)
         with np.errstate(over="ignore"):
             scale = inverse(self.normalizers(gains, discounts, queries))
-            defined = (scale > 0) & (reduce_queries(np.add, gains, queries) > 0)
+            defined = (scale > 0) & (queries.reduce(np.add, gains) > 0)
         cut = np.inf if k is None else float(k)
         return Terms(gains, defined, scale, cut, formula_of(discount, queries.sizes), discounts)
 
@@ -504,7 +504,7 @@ def mean_weights(documents: Documents) -> Vector | None:
     if documents.sample_weight is None:
         return weights
     queries = documents.queries
-    means = reduce_queries(np.add, documents.sample_weight, queries) / queries.sizes
+    means = queries.reduce(np.add, documents.sample_weight) / queries.sizes
     return means if weights is None else means * weights
 
 

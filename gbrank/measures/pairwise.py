@@ -17,7 +17,7 @@ from .discounted import discounted_by_rank, discounted_swaps, discounted_value
 from .gains import discount_values, formula_of
 from .measure import Measure
 from .measure_registry import register_measure
-from .per_query import blocks_of, inverse, reduce_queries
+from .per_query import blocks_of, inverse
 
 
 class PairwiseConstants(NamedTuple):
@@ -191,12 +191,12 @@ class PairwiseCorrect(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return each label's place among its query's labels, and the number of pairs."""
         blocks = blocks_of(labels, queries)
-        first = reduce_queries(np.minimum, blocks, queries)
+        first = queries.reduce(np.minimum, blocks)
         same = np.add.reduceat(np.bincount(blocks) ** 2, first)
         pairs = (queries.sizes**2 - same) / 2
         grade = (blocks - first[queries.index]).astype(np.float64)
         factor, offset = self.span
-        constants = PairwiseConstants(1 + reduce_queries(np.maximum, grade, queries), offset)
+        constants = PairwiseConstants(1 + queries.reduce(np.maximum, grade), offset)
         return Terms(grade, pairs > 0, factor * inverse(pairs), constants=constants)
 
 
@@ -260,7 +260,7 @@ class Spearman(Measure):
         sizes = queries.sizes.astype(np.float64)
         middles = queries.starts + (sizes + 1) / 2
         gains = rankdata(blocks_of(labels, queries)) - middles[queries.index]
-        variation = reduce_queries(np.add, gains**2, queries) * sizes * (sizes**2 - 1) / 12
+        variation = queries.reduce(np.add, gains**2) * sizes * (sizes**2 - 1) / 12
         return Terms(
             gains,
             variation > 0,

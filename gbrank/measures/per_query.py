@@ -3,14 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.checks import Array, Positions, Vector
+from gbrank.common.checks import Positions, Vector
 from gbrank.common.collective import all_max
 from gbrank.data.queries import Queries
-
-
-def reduce_queries(function: np.ufunc, values: Array, queries: Queries) -> Array:
-    """Reduce the values of each query by a function such as np.add."""
-    return function.reduceat(values[queries.order], queries.starts)
 
 
 def inverse(values: NDArray[np.number]) -> Vector:
@@ -31,13 +26,13 @@ def blocks_of(values: Vector, queries: Queries) -> Positions:
 def grades(labels: Vector, queries: Queries) -> Vector:
     """Return how many distinct smaller labels each document's query has."""
     blocks = blocks_of(labels, queries)
-    lowest = reduce_queries(np.minimum, blocks, queries)
+    lowest = queries.reduce(np.minimum, blocks)
     return (blocks - lowest[queries.index]).astype(np.float64)
 
 
 def labels_differ(labels: Vector, queries: Queries) -> Vector:
     """Return 1 for each query whose labels differ, else 0."""
-    high, low = (reduce_queries(end, labels, queries) for end in (np.maximum, np.minimum))
+    high, low = (queries.reduce(end, labels) for end in (np.maximum, np.minimum))
     return (high > low).astype(np.float64)
 
 

@@ -10,7 +10,7 @@ from gbrank.common.fields import Choice, Integer, Parameter
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
-from gbrank.measures.per_query import grades, labels_differ, reduce_queries
+from gbrank.measures.per_query import grades, labels_differ
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import bound_steps, to_score_units
@@ -136,7 +136,7 @@ class ListNet(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Prepare the cross entropy to the targets."""
         if self.targets == "softmax":
-            largest = reduce_queries(np.maximum, labels, queries)
+            largest = queries.reduce(np.maximum, labels)
             gains = np.exp(labels - largest[queries.index])
         else:
             gains = gain_values(TARGETS[self.targets], labels)
