@@ -169,7 +169,7 @@ def _read(
     names = [name for name in rankers if name in known and not Path(name).exists()]
     columns = {name: X.pop(name) for name in {*names, *extra}}
     for name in reader.categorical_feature:  # LightGBM and XGBoost know them by the type
-        X = X.assign(**{name: X[name].astype("string").astype("category")})
+        X[name] = X[name].astype("string").astype("category")
     folds: Any = 5
     if time is not None:
         folds = _folds_by_time(columns[time], data["qid"])
@@ -177,7 +177,7 @@ def _read(
         folds = [rows]
     name = printable(Path(paths[0]).name)
     docid = None if reader.docid is None else columns[reader.docid].to_numpy()
-    dataset = Dataset(name, **data | {"X": X}, folds=folds, docid=docid)
+    dataset = Dataset(name, **data, folds=folds, docid=docid)
     return dataset, {name: columns[name].to_numpy() for name in names}
 
 

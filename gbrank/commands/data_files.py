@@ -169,21 +169,22 @@ def read_parts(
     reader: Reader, paths: Sequence[str], keep: Sequence[str] = ()
 ) -> tuple[dict[str, Any], list[Positions]]:
     """Read X, y and qid of the documents in all files, and the rows of each file."""
-    parts = [reader.read(paths[0], keep=keep)[0].arguments()]
-    names = set(getattr(parts[0]["X"], "columns", ()))
-    schema = None if names else Schema.learn(parts[0]["X"])  # for the width of LETOR files
+    parts = [reader.read(paths[0], keep=keep)[0]]
+    names = set(getattr(parts[0].X, "columns", ()))
+    schema = None if names else Schema.learn(parts[0].X)  # for the width of LETOR files
     for path in paths[1:]:
-        parts.append(reader.read(path, schema, keep=keep)[0].arguments())
-        if odd := sorted(names.symmetric_difference(getattr(parts[-1]["X"], "columns", ()))):
+        parts.append(reader.read(path, schema, keep)[0])
+        if odd := sorted(names.symmetric_difference(getattr(parts[-1].X, "columns", ()))):
             raise ValueError(f"{path}: expected the columns of {paths[0]}; they differ in {odd}")
-    tables = [part["X"] for part in parts]
-    data = {name: np.concatenate([part[name] for part in parts]) for name in ("y", "qid")}
+    tables = [part.X for part in parts]
     if names:
-        data["X"] = import_optional("pandas").concat(tables, ignore_index=True)
+        X = import_optional("pandas").concat(tables, ignore_index=True)
     else:
-        data["X"] = _numbered(stacked(tables))
-    ends = np.cumsum([len(part["y"]) for part in parts])
-    return data, np.split(np.arange(ends[-1]), ends[:-1])
+        X = _numbered(stacked(tables))
+    y = np.concatenate([part.y for part in parts])
+    qid = np.concatenate([part.queries.qid for part in parts])
+    ends = np.cumsum([len(part.y) for part in parts])
+    return {"X": X, "y": y, "qid": qid}, np.split(np.arange(len(y)), ends[:-1])
 
 
 def _numbered(X: Any) -> Any:
