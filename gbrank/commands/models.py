@@ -175,7 +175,7 @@ def explain(
     ranker = load_trees(model)
     data, _ = reader.read(file, ranker._schema)
     names = None if reader.docid is None else column_of(data.X, reader.docid, "docid")
-    documents: list[Any] = [document] if pair is None else list(pair)
+    documents: Sequence[Any] = pair or [document]
     if names is None:
         documents = [int(text) if text.isdecimal() else text for text in documents]
     explain = ranker.explain_document if pair is None else ranker.explain_pair

@@ -55,19 +55,12 @@ class _Pairs(argparse.Action):
         setattr(namespace, self.dest, pairs)
 
 
-def sections(item: object) -> dict[str, str]:
-    """Split a docstring into sections by title; the title of the first one is ""."""
-    text = inspect.cleandoc(item.__doc__ or "")
-    first, *others = re.split(r"^(\w+)\n-+\n", text, flags=re.M)  # a title, its text, a title, ...
-    return {"": first, **dict(zip(others[::2], others[1::2], strict=True))}
-
-
 def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
     """Find type and text of each parameter of a function, or of a class and its bases."""
     result: dict[str, tuple[str, str]] = {}
     entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
     for part in reversed(getattr(item, "__mro__", [item])):
-        for names, kind, text in entry.findall(sections(part).get("Parameters", "")):
+        for names, kind, text in entry.findall(inspect.cleandoc(part.__doc__ or "")):
             result.update(dict.fromkeys(names.split(", "), (kind, " ".join(text.split()))))
     return result
 
@@ -76,10 +69,16 @@ def command_parser(
     name: str, command: Callable[..., None]
 ) -> tuple[argparse.ArgumentParser, list[argparse.Action]]:
     """Make the parser of a command, and the list of its options."""
-    texts = sections(command)
+    text = inspect.cleandoc(command.__doc__ or "")
+    description, _, text = text.partition("Parameters\n----------\n")
+    _, _, examples = text.partition("Examples\n--------\n")
     form: Any = partial(argparse.RawDescriptionHelpFormatter, max_help_position=INDENT, width=WIDTH)
-    parser = argparse.ArgumentParser(f"gbrank {name}", formatter_class=form, description=texts[""])
-    parser.epilog = f"examples:\n{texts.get('Examples', '')}"
+    parser = argparse.ArgumentParser(
+        f"gbrank {name}",
+        description=description,
+        epilog=f"examples:\n{examples}",
+        formatter_class=form,
+    )
     _add_options(parser, command)
     parser.add_argument("--plugin", action="append", metavar="MODULE", default=[], help=PLUGIN)
     options = parser._actions[1:]  # without --help
