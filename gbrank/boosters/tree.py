@@ -11,13 +11,6 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """A leaf: what a tree adds to the scores of the documents that reach it."""
-
-    value: float
-
-
-@dataclass(frozen=True)
 class _Inner:
     feature: int
     missing_left: bool
@@ -50,6 +43,7 @@ class Membership(_Inner):
 
 
 Node: TypeAlias = dict[str, Any]  # of a tree in JSON
+Leaf: TypeAlias = float  # what a tree adds to the scores of the documents that reach it
 Split: TypeAlias = Threshold | Membership
 Tree: TypeAlias = Leaf | Split
 
@@ -74,7 +68,7 @@ def with_splits(tree: Tree, change: Callable[[Split], Tree]) -> Tree:
 def read_tree(node: Any, leaf: str, split: Callable[[Any], Split]) -> Tree:
     """Read a tree of JSON; `split` makes the split of a node, with nodes as its sides."""
     if leaf in node:
-        return Leaf(float(node[leaf]))
+        return float(node[leaf])
     top: Any = split(node)
     left = read_tree(top.left, leaf, split)
     right = read_tree(top.right, leaf, split)

@@ -68,7 +68,7 @@ def _nodes(tree: Tree) -> list[Node]:
         node: Node = {"node_index": len(nodes)}
         nodes.append(node)
         if isinstance(tree, Leaf):
-            node["leaf_value"] = tree.value
+            node["leaf_value"] = tree
         else:
             assert isinstance(tree, Threshold)
             node |= {

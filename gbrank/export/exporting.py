@@ -290,7 +290,7 @@ def leaves(tree: Tree, X: Matrix) -> Vector:
     while todo:
         node, rows = todo.pop()
         if isinstance(node, Leaf):
-            values[rows] = node.value
+            values[rows] = node
             continue
         column = X[rows, node.feature]
         if isinstance(node, Membership):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Membership, Split, Tree, splits, with_splits
+from gbrank.boosters.tree import Membership, Split, Tree, splits, with_splits
 from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_unique, quoted
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker
@@ -48,7 +48,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     model = ranker._fitted.model
     schema = ranker._fitted.schema
     init = ranker._fitted.init
-    forest = Forest(name, features, model.trees() or [Leaf(0.0)], schema.categories)
+    forest = Forest(name, features, model.trees() or [0.0], schema.categories)
     if init is None:
         return forest
     if isinstance(init, PretrainedRanker):

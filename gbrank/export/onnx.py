@@ -31,13 +31,13 @@ def prepare_onnx(forest: Forest) -> Forest:
     """
 
     def single(tree: Tree) -> Tree:
-        return Leaf(float(np.float32(tree.value))) if isinstance(tree, Leaf) else tree
+        return float(np.float32(tree)) if isinstance(tree, Leaf) else tree
 
     def rooted(tree: Tree) -> Tree:
         if isinstance(tree, Leaf):
             return Threshold(0, True, single(tree), single(tree), threshold=0.0)
         if isinstance(tree.left, Leaf) and not isinstance(tree.right, Leaf):
-            return Threshold(0, True, tree, Leaf(0.0), threshold=np.inf)
+            return Threshold(0, True, tree, 0.0, threshold=np.inf)
         return tree
 
     forest = forest.changed(lambda s: replace(s, left=single(s.left), right=single(s.right)))
@@ -50,7 +50,7 @@ def _add(table: dict[str, Any], tree: Tree) -> int:
     The place is that among nodes, or among leaves.
     """
     if isinstance(tree, Leaf):
-        table["leaf_weights"].append(tree.value)
+        table["leaf_weights"].append(tree)
         return len(table["leaf_weights"]) - 1
     place = len(table["nodes_featureids"])
     if isinstance(tree, Membership):
@@ -122,7 +122,7 @@ def read_onnx(content: bytes, forest: Forest) -> list[Tree]:
 def _tree(table: dict[str, Any], is_leaf: bool, place: int) -> Tree:
     expect(place >= 0, "nodes by number")
     if is_leaf:
-        return Leaf(table["leaf_weights"][place])
+        return float(table["leaf_weights"][place])
     left = _tree(table, table["nodes_trueleafs"][place], table["nodes_truenodeids"][place])
     right = _tree(table, table["nodes_falseleafs"][place], table["nodes_falsenodeids"][place])
     column = table["nodes_featureids"][place]

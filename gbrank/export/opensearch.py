@@ -20,7 +20,7 @@ def write_opensearch(forest: Forest) -> bytes:
 
     def node(tree: Tree, number: int, depth: int, unused: "count[int]") -> Node:
         if isinstance(tree, Leaf):
-            return {"nodeid": number, "leaf": tree.value}
+            return {"nodeid": number, "leaf": tree}
         assert isinstance(tree, Threshold)
         left = next(unused)
         right = next(unused)

@@ -24,7 +24,7 @@ def write_solr(forest: Forest) -> bytes:
 
     def node(tree: Tree) -> Node:
         if isinstance(tree, Leaf):
-            return {"value": repr(tree.value)}
+            return {"value": repr(tree)}
         assert isinstance(tree, Threshold)
         missing = {"missing": "left" if tree.missing_left else "right"}
         return {

@@ -108,7 +108,7 @@ def _texts(forest: Forest) -> dict[int, list[str]]:
 
 def _node(tree: Tree, categories: Mapping[int, list[str]]) -> Node:
     if isinstance(tree, Leaf):
-        return {"leaf_value": tree.value}
+        return {"leaf_value": tree}
     decision: Node
     if isinstance(tree, Membership):
         known = categories.get(tree.feature)

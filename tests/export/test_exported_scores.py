@@ -109,7 +109,7 @@ def test_trees_of_a_leaf_and_a_split() -> None:
         while isinstance(tree, Threshold):
             tree = tree.left if x <= tree.threshold else tree.right
         assert isinstance(tree, Leaf)
-        return tree.value
+        return tree
 
     kinds = [split(), split(right=split()), split(left=split()), split(split(), split())]
     rows = np.random.default_rng(1).normal(size=(100, 1)).astype(np.float32)

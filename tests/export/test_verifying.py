@@ -50,7 +50,7 @@ def moved(split: Threshold, format: Format) -> Threshold:
 def longer(leaf: Leaf, format: Format) -> Leaf:
     """Return a leaf of the next value; ONNX has single precision."""
     kind: Any = F if format.name == "onnx" else np.float64
-    return Leaf(float(np.nextafter(kind(leaf.value), kind(np.inf))))
+    return Leaf(float(np.nextafter(kind(leaf), kind(np.inf))))
 
 
 CHANGES: dict[str, tuple[type, Callable[[Any, Format], Tree]]] = {

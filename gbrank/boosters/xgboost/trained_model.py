@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters.interface import Refit
-from gbrank.boosters.tree import Leaf, Membership, Node, Threshold, Tree, check_nodes
+from gbrank.boosters.tree import Membership, Node, Threshold, Tree, check_nodes
 from gbrank.common.checks import Matrix, Vector, error_context
 from gbrank.common.collective import BoosterError
 from gbrank.common.runtime import interrupts_held, usable_threads
@@ -168,7 +168,7 @@ class XGBoostModel:
         weights = model["weight_drop"] or [1.0] * len(model["trees"])
         pairs = zip(model["trees"], weights, strict=True)
         base = _base_score(learner["objective"]["name"], sizes["base_score"])
-        start: list[Tree] = [Leaf(base)] if base else []
+        start: list[Tree] = [base] if base else []
         return start + [_tree(tree, weight) for tree, weight in pairs]
 
 
@@ -208,7 +208,7 @@ def _tree(tree: Node, weight: float) -> Tree:
     def below(node: int) -> Tree:
         condition = np.float32(tree["split_conditions"][node])
         if tree["left_children"][node] == -1:
-            return Leaf(weight * float(condition))
+            return weight * float(condition)
         left = below(tree["left_children"][node])
         right = below(tree["right_children"][node])
         feature = int(tree["split_indices"][node])
