@@ -98,7 +98,7 @@ def train(
         sets = [reader.read(eval_set, schema, columns.values())[0].arguments()]
     changes = _changes(ranker, file) | {"verbose": int(sys.stderr.isatty() and not quiet)}
     ranker.set_params(**changes).fit(
-        **fit_arguments(arguments, sets),
+        **fit_arguments(arguments, *sets),
         categorical_feature=reader.categorical_feature,
         checkpoint=checkpoint,
         checkpoint_rounds=checkpoint_rounds,

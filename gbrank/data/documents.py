@@ -259,9 +259,7 @@ def take_rows(X: Any, rows: Positions) -> Any:
     return _safe_indexing(X, rows) if frame is None else frame[rows].to_native()
 
 
-def fit_arguments(
-    training: Mapping[str, Any], validation: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def fit_arguments(training: Mapping[str, Any], *validation: Mapping[str, Any]) -> dict[str, Any]:
     """Make the arguments of `fit` from those of training and validation sets."""
     arguments = dict(training)
     if validation:

@@ -66,7 +66,7 @@ def fit_part(
     """Fit on one worker's rows, with those of the others; `n_jobs` where the ranker has none."""
     if ranker.n_jobs is None:
         ranker.n_jobs = n_jobs
-    return ranker.fit(**fit_arguments(with_query_weights(training), validation), **others)
+    return ranker.fit(**fit_arguments(with_query_weights(training), *validation), **others)
 
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:

@@ -341,18 +341,15 @@ def fit_on_fold(ranker: Any, data: Dataset, fold: Fold) -> Any:
         rows = replace(rows, labels=labels)
         if not isinstance(ranker, BaseRanker):  # other libraries need queries one by one
             rows = replace(rows, X=select_columns(ranker, rows.X)).grouped()
-        parts.append(rows)
-    training, *validation = [rows.arguments() for rows in parts]
-    arguments = fit_arguments(training, validation)
+        parts.append(rows.arguments())
+    arguments = fit_arguments(*parts)
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
-    arguments = _accepted_by_fit(ranker, arguments, [rows.queries for rows in parts])
+    arguments = _accepted_by_fit(ranker, arguments)
     return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
 
 
-def _accepted_by_fit(
-    ranker: Any, arguments: dict[str, Any], queries: Sequence[Queries]
-) -> dict[str, Any]:
+def _accepted_by_fit(ranker: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     """Adapt the arguments to an estimator's `fit`: queries as qid, as LightGBM's group, or none.
 
     Queries and validation data that `fit` does not accept are left out; weights, positions and
@@ -366,9 +363,9 @@ def _accepted_by_fit(
     if "verbose" in accepted and "qid" in accepted:  # XGBoost prints each round
         adapted["verbose"] = False
     if "group" in accepted and "qid" not in accepted:
-        adapted["group"] = queries[0].sizes
+        adapted["group"] = Queries.from_qid(arguments["qid"]).sizes
         if "eval_set" in adapted:
-            adapted["eval_group"] = [part.sizes for part in queries[1:]]
+            adapted["eval_group"] = [Queries.from_qid(qid).sizes for qid in arguments["eval_qid"]]
             if "eval_X" in accepted:  # new versions of LightGBM
                 adapted["eval_X"], adapted["eval_y"] = zip(*adapted.pop("eval_set"), strict=True)
     if unknown := sorted(set(adapted) - set(accepted) - {"X", "y"}):

@@ -90,7 +90,7 @@ def test_documents_with_a_label() -> None:
 def test_arguments_of_a_fit() -> None:
     """What `arguments` gives makes the same documents again; lists have an entry for each set."""
     train, valid = (part.arguments() for part in documents(position=None).split(0.3, seed=0))
-    arguments = fit_arguments(train, [valid, {**valid, "labels": None}])
+    arguments = fit_arguments(train, valid, {**valid, "labels": None})
     assert arguments.keys() == {
         *("X", "y", "qid", "sample_weight", "query_weight", "init_score", "labels"),
         *("eval_set", "eval_qid", "eval_init_score", "eval_labels"),
