@@ -191,9 +191,10 @@ def _errors(
     tied = derivatives(rounded)
     yield "ties are equal", 0.0, np.abs(tied - tied[:, first[same.ravel()]]).sum(0)
 
-    changes = [_change_by_order(bound, labels, values, sigma) for values in (scores, rounded)]
-    yield "order changes no bit", 0.0, np.sum(changes, axis=0)
-
+    backward = bound.objective.bind(labels[::-1], Queries.from_qid(index[::-1]))
+    turned = [np.stack(backward.gradients(s[::-1], sigma))[:, ::-1] for s in (scores, rounded)]
+    changes = np.array(turned) - [(gradient, curvature), tied]
+    yield "order changes no bit", 0.0, np.abs(changes).sum(axis=(0, 1))
     error = np.inf if _fails_at_extremes(bound, scores, sigma) else 0.0
     yield "extremes are finite", 0.0, np.full(len(scores), error)
 
@@ -205,13 +206,6 @@ def _fails_at_extremes(bound: BoundObjective, scores: Vector, sigma: float) -> b
     except RuntimeError:  # which names a query, but not whose score it was
         return True
     return False
-
-
-def _change_by_order(bound: BoundObjective, labels: Vector, scores: Vector, sigma: float) -> Vector:
-    reversed_queries = Queries.from_qid(bound.queries.index[::-1])
-    backward = bound.objective.bind(labels[::-1], reversed_queries).gradients(scores[::-1], sigma)
-    change = np.stack(backward)[:, ::-1] - np.stack(bound.gradients(scores, sigma))
-    return np.abs(change).sum(axis=0)
 
 
 def _standard_errors(bound: BoundObjective, scores: Vector, sigma: float, draws: int) -> Vector:
@@ -236,7 +230,7 @@ def _differences(
     function: Callable[[Vector], Vector], scores: Vector, queries: Queries, step: float
 ) -> Vector:
     """Compute central differences of a function of documents by each one's score."""
-    place = np.arange(len(scores)) - queries.offsets[queries.index]
+    place = queries.places
     slopes = np.empty(len(place))
     for row in range(max(SIZES)):
         change = function(scores + step * (place == row)) - function(scores - step * (place == row))
