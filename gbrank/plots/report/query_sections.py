@@ -104,8 +104,8 @@ def _documents(judged: ReportData, query: int) -> list[list[Any]]:
     rows = judged.orders(query)[0]
     ranks = [i for i in range(len(rows)) if i < TOP or judged.rows.y[rows[i]] > 0][: TOP + FURTHER]
     lines: list[list[Any]] = [[rank, rows[rank]] for rank in ranks]
-    if judged.trees and not isinstance(judged.moved, str) and len(rows) <= LONGEST:
-        shares = judged.trees.explain(judged.table_of(rows))[:, :-1]
+    if not isinstance(judged.moved, str) and len(rows) <= LONGEST:
+        shares = judged.shares(rows)
         for line, beside in zip(lines, (shares - shares.mean(axis=0))[ranks], strict=True):
             line += [_reasons(judged, beside, 1), _reasons(judged, beside, -1)]
     return lines

@@ -95,22 +95,21 @@ class ReportData:
                 ranker = of_booster(ranker)
         return ranker if isinstance(ranker, GBRanker) else None
 
-    def table_of(self, rows: Positions) -> Any:
-        """Take some rows of X."""
-        return take_rows(self.rows.X, rows)
+    def shares(self, rows: Positions) -> Matrix:
+        """Compute what each feature adds to the first model's scores of some rows."""
+        if self.trees is None:
+            raise ValueError("it has no trees")
+        return self.trees.explain(take_rows(self.rows.X, rows))[:, :-1]
 
     @cached_property
     def moved(self) -> Vector | str:
         """The mean move of a first model's score by each feature, or why it is not known."""
         n = self.rows.queries.n_documents
-        if self.trees is None:
-            return "it has no trees"
         sample = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
         try:
-            shares = self.trees.explain(self.table_of(sample))
-        except ValueError as error:  # of an `init` that cannot be explained
+            return np.abs(self.shares(sample)).mean(axis=0)
+        except ValueError as error:  # without trees, or of an `init` that cannot be explained
             return str(error)
-        return np.abs(shares[:, :-1]).mean(axis=0)
 
 
 def groups(values: Sequence[Any]) -> tuple[list[str], Positions]:
