@@ -81,12 +81,11 @@ def train(
     columns = {name: column for name, column in options.items() if column is not None}
     drop = tuple(name for name in reader.drop if name not in columns.values())
     reader = replace(reader, drop=drop)
-    schema = None if start is None else start._schema
-    data, mask = reader.read(file, schema, columns.values())
+    data, mask = reader.read(file, getattr(start, "_schema", None), columns.values())
     names = {*columns.values()}.intersection(getattr(data.X, "columns", ()))
     arguments = data.arguments()
-    for name, column in columns.items():  # those of a table stay in it, where fits look for them
-        arguments[name] = column if column in names else _numbers_in_file(column, name, mask)
+    for name, path in columns.items():  # those of a table stay in it, where fits look for them
+        arguments[name] = path if path in names else _numbers_in_file(path, name, mask)
     if start is not None:
         start.refit(**arguments).save(model)
         print(f"model: {model}")
