@@ -36,7 +36,7 @@ from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, NoReturn
 
-from gbrank.common.checks import ArgumentError, nearest, unknown_name
+from gbrank.common.checks import ArgumentError
 from gbrank.common.version import __version__
 from gbrank.fit.interrupted import FitInterrupted
 
@@ -125,6 +125,8 @@ def _print_help(words: Sequence[str]) -> NoReturn:
     parser.add_argument("--version", action="version", version=f"gbrank {__version__}")
     parser.add_argument("command", metavar="COMMAND", help="one of these")
     name = parser.parse_args(words[:1]).command
+    from gbrank.common.checks import unknown_name  # not loaded for help
+
     parser.error(str(unknown_name("command", name, COMMANDS)))
 
 
@@ -137,7 +139,8 @@ def _parsed(
     known = parser._option_string_actions
     for flag in (word.partition("=")[0] for word in dashed):
         if flag.startswith("--") and not any(option.startswith(flag) for option in known):
-            from gbrank.fit.known_elsewhere import HERE  # not loaded for help
+            from gbrank.common.checks import nearest  # not loaded for help
+            from gbrank.fit.known_elsewhere import HERE
 
             if text := HERE.get(flag[2:].replace("-", "_")):
                 options = [flags[name] for name in re.findall(r"(\w+)=", text) if name in flags]
