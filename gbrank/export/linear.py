@@ -6,8 +6,7 @@ expression. All read a missing feature as 0.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,8 +21,7 @@ N_ROWS = 2000  # of which scores are compared
 CLASS = "org.apache.solr.ltr.model.LinearModel"
 
 
-@dataclass(frozen=True)
-class LinearFormat:
+class LinearFormat(NamedTuple):
     """A format of weights."""
 
     write: Callable[[str, Weights], str]  # of a model of this name

@@ -1,7 +1,6 @@
 """Linear rankers: their weights in the formats of engines."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,7 @@ def test_wrong_files_are_found(
         return right.write(name, weights | {"age": float(np.nextafter(weights["age"], 1))})
 
     with monkeypatch.context() as patch:
-        patch.setitem(LINEAR_FORMATS, format, replace(right, write=write))
+        patch.setitem(LINEAR_FORMATS, format, right._replace(write=write))
         with pytest.raises(ValueError, match="path must have the ranker's weights"):
             export_model(linear, file, format)
         assert not file.exists()

@@ -247,9 +247,9 @@ def checked_margin(init_score: Vector | None) -> Vector | None:
     """Check initial scores: single precision must tell them apart."""
     if init_score is None:
         return None
-    step = np.spacing(np.float32(np.abs(init_score).max()))
+    largest = init_score[np.abs(init_score).argmax()]
+    step = np.spacing(np.float32(abs(largest)))
     if step > COARSEST * max(1.0, init_score.std()):
-        largest = init_score[np.abs(init_score).argmax()]
         raise ValueError(
             "init_score must be closer to 0 with XGBoost, whose single-precision numbers are "
             f"{step:.3g} apart at {largest}: subtract the mean."
