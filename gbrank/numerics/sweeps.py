@@ -245,7 +245,7 @@ SMALL_ROWS = memory_rows(SmallPart, {})
 def _add_small(members: Positions, pairs: Pairs) -> None:
     """Add the pairs of a few documents, pair by pair."""
     size = members.size
-    small = unpack(stack_matrix(SMALL_ROWS, SMALL), SmallPart)
+    small = slice_of(unpack(stack_matrix(SMALL_ROWS, SMALL), SmallPart), 0, size)
     for t in range(size):
         p = members[t]
         small.scores[t] = pairs.s[p]
@@ -254,18 +254,17 @@ def _add_small(members: Positions, pairs: Pairs) -> None:
         small.lower[t] = pairs.delta.lower[p] if pairs.separable else 0.0
         small.gradients[t] = 0.0
         small.curvatures[t] = 0.0
-    scores = slice_of(small.scores, 0, size)
-    shared = logistic_pairs(scores, pairs.sigma, small.up, small.down)
+    shared = logistic_pairs(small.scores, pairs.sigma, small.up, small.down)
     for i in range(size - 1):
         scale = scale_of_row(i, i + 1, size, shared)
-        _add_small_row(i, members[i], size, scale, pairs, small)
+        _add_small_row(i, members[i], scale, pairs, small)
     for t in range(size):
         pairs.out.gradient[members[t]] += small.gradients[t]
         pairs.out.curvature[members[t]] += small.curvatures[t]
 
 
 @inline
-def _add_small_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: SmallPart) -> None:
+def _add_small_row(i: int, p: int, scale: float, pairs: Pairs, small: SmallPart) -> None:
     """Add the pairs of a document with those below it."""
     terms = pairs.terms
     unit = pairs.unit
@@ -276,7 +275,7 @@ def _add_small_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small:
     share = pairs.delta.share[p] if separable else 0.0
     inside = pairs.delta.inside[p] if separable else 1.0
     # Unsigned indices need no wrap-around check, so that the loop vectorises.
-    for j in range(np.uintp(i + 1), np.uintp(size)):
+    for j in range(np.uintp(i + 1), np.uintp(small.scores.size)):
         difference = value - small.values[j]
         weight = (1.0 if unit and difference != 0 else abs(difference)) * (
             inside if small.heads[j] == head else upper + share * small.lower[j]
@@ -290,7 +289,7 @@ def _add_small_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small:
         small.curvature[j] = weight * (right if difference > 0 else wrong)
     gradient = 0.0
     curvature = 0.0
-    for j in range(np.uintp(i + 1), np.uintp(size)):
+    for j in range(np.uintp(i + 1), np.uintp(small.scores.size)):
         gradient -= small.gradient[j]
         small.gradients[j] += small.gradient[j]
         curvature += small.curvature[j]
