@@ -123,7 +123,7 @@ def _loop(
         sorting = best_first.sorting
         order = slice_of(documents.order, start, start + m)
         sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
-        describe(start, documents, best_first)
+        write_ranked(start, documents, best_first)
         query = query_of(q, start, best_first, parameters, documents, work)
         out = slice_of(best_first.out, 0, m if with_gradient else 0)
         for i in range(out.gradient.size):
@@ -197,7 +197,7 @@ def sort(scores: Vector, order: Positions, before: NDArray[np.int16], sorting: S
 
 
 @standalone
-def describe(start: int, documents: AllQueries, best_first: Ranked) -> None:
+def write_ranked(start: int, documents: AllQueries, best_first: Ranked) -> None:
     """Write what is known of a query's documents, which are sorted: keys, gains and ties."""
     s = best_first.sorting.scores
     first = best_first.first
