@@ -12,7 +12,8 @@ from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker
 from gbrank.commands import data_files
-from gbrank.commands.cli import import_plugins, main
+from gbrank.commands.calling import import_plugins
+from gbrank.commands.cli import main
 from gbrank.evaluation import QueryTimeSeriesSplit
 
 
