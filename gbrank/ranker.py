@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .boosters import Model
 from .clicks import PositionReport
 from .common.checks import (
     ArgumentError,
@@ -172,8 +171,6 @@ class GBRanker(BoostedRanker, TrainedInRounds):
     extra_trees_ = Published[bool]()
     position_bias_ = Published[dict[Any, float] | None]()
     position_report_ = Published[PositionReport | None]()
-    init_ = Published[Any]()
-    _model = Published[Model]()
 
     @explains_words
     def fit(
@@ -700,7 +697,7 @@ def opened_init(init: object) -> Any:
 
 def of_booster(pretrained: PretrainedRanker) -> GBRanker:
     """Make a fitted GBRanker of a trained booster."""
-    model = pretrained.model
+    model = pretrained._model
     ranker = GBRanker(booster=model.booster)
     ranker._published = FittedTrees(
         schema=pretrained._schema,

@@ -8,9 +8,8 @@ import numpy as np
 
 from .common.checks import ArgumentError, Vector
 from .common.files import StrPath
-from .data.feature_matrix import Features
 from .data.schema import Schema
-from .fit.chain import Link, check_readable, scores_of
+from .fit.chain import Link, check_readable, scores_by, scores_of
 from .fit.storage import Saved, model_of, read_saved, restoring
 from .linear.features import weighted_sum
 
@@ -56,7 +55,10 @@ class Predictor:
         ValueError
             If X has not the columns of `fit`.
         """
-        return scores_of(self._links, X, _features)
+        if isinstance(X, list) and X and isinstance(X[0], Mapping):
+            schema: Any = self._links[0].schema
+            return scores_by(self._links, schema, schema.of_rows(X), X)
+        return scores_of(self._links, X)
 
 
 def load_predictor(path: StrPath) -> Predictor:
@@ -118,10 +120,3 @@ def load_predictor(path: StrPath) -> Predictor:
         links.append(Link(schema, score))
         part = part.get("init")
     return Predictor(links)
-
-
-def _features(schema: Schema, X: Any) -> Features:
-    """Return documents as numbers, of a table or of a list of mappings."""
-    if isinstance(X, list) and X and isinstance(X[0], Mapping):
-        return schema.of_rows(X)
-    return schema.transform(X)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gbrank.boosters import BOOSTERS, TreeSettings
+from gbrank.boosters import BOOSTERS, Model, TreeSettings
 from gbrank.boosters.booster_params import LARGEST_INT32
 from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_jobs, plain, quoted
 from gbrank.common.collective import all_gather, all_sum
@@ -17,7 +17,7 @@ from gbrank.data.queries import Queries
 from gbrank.schedules import Sigma
 
 from .estimator import BaseRanker, check_seed, check_verbose, draw_seed
-from .fitted import FittedTrees
+from .fitted import FittedTrees, Published
 from .rounds import check_patience
 
 if TYPE_CHECKING:  # compiled code: who only loads a ranker need not wait for numba
@@ -43,6 +43,9 @@ def check_params(params: object, name: str) -> dict[str, Any]:
 @dataclass(eq=False, repr=False)
 class BoostedRanker(BaseRanker[FittedTrees]):
     """A ranker with the parameters of GBRanker, where they are described."""
+
+    init_ = Published[Any]()
+    _model = Published[Model]()
 
     objective: "str | Objective | Callable[..., Any]" = "noisy:ndcg"
     _: KW_ONLY

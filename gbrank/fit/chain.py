@@ -21,17 +21,14 @@ class Link(NamedTuple):
     score: Callable[[Any], Vector]
 
 
-def scores_of(
-    links: Sequence[Link], X: Any, read: Callable[[Schema, Any], Features] = Schema.transform
-) -> Vector:
-    """Return the score of each row: the sum over a ranker, its `init`, the init of that, ...
-
-    `read` makes numbers of X.
-    """
+def scores_of(links: Sequence[Link], X: Any) -> Vector:
+    """Return the score of each row: the sum over a ranker, its `init`, the init of that, ..."""
     if not n_rows(X):
         return np.empty(0)
     schema = links[0].schema
-    return links[0].score(X) if schema is None else scores_by(links, schema, read(schema, X), X)
+    if schema is None:
+        return links[0].score(X)
+    return scores_by(links, schema, schema.transform(X), X)
 
 
 def scores_by(links: Sequence[Link], schema: Schema, features: Features, X: Any) -> Vector:

@@ -198,15 +198,9 @@ def _shares(
     ranker: BoostedRanker | PretrainedRanker, features: Features, n_jobs: int | None
 ) -> Matrix:
     """Compute what each feature adds to the score of each row, and the mean score."""
-    init = None
-    if isinstance(ranker, PretrainedRanker):
-        model = ranker.model
-    else:
-        model = ranker._fitted.model
-        init = ranker._fitted.init
     with interrupts_held():
-        shares = model.contributions(features, usable_threads(check_jobs(n_jobs)))
-    if init is None:
+        shares = ranker._model.contributions(features, usable_threads(check_jobs(n_jobs)))
+    if (init := ranker.init_) is None:
         return shares
     schema = ranker._schema
     inner = init._schema

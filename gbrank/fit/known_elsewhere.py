@@ -54,8 +54,8 @@ def check_keywords(
         if lacks or name not in words:
             unknown.append(name)
         elif name in DEFAULTS and values[name] == DEFAULTS[name]:
-            default = repr(values[name])
-            sentences.append(f"{owner} has no {name}: leave it out, as {default} is the default.")
+            here = f"leave it out, as {values[name]!r} is the default"
+            sentences.append(f"{owner} has no {name}: {here}.")
         else:
             sentences.append(f"{owner} has no {name}: {words[name]}.")
     if unknown:

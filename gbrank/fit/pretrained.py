@@ -39,6 +39,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
     """
 
     _allows_missing = True
+    init_ = None
 
     booster: Any
     _: KW_ONLY
@@ -53,7 +54,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return scores_of(self._links(), X)
 
     @property
-    def model(self) -> Model:
+    def _model(self) -> Model:
         """The booster behind the interface of boosters."""
         if (recognised := recognise(self.booster)) is None:
             titles = " or ".join(known.title for known in BOOSTERS.values())
@@ -74,8 +75,8 @@ class PretrainedRanker(BaseRanker[Fitted]):
                     "X must be a frame of pandas with the categories of training, which this "
                     "booster does not tell, got texts."
                 )
-            return self.model.predict(self._schema.transform(X), n_jobs=1)
-        return self.model.predict_native(X if package in NATIVE else Schema.learn(X).transform(X))
+            return self._model.predict(self._schema.transform(X), n_jobs=1)
+        return self._model.predict_native(X if package in NATIVE else Schema.learn(X).transform(X))
 
     def _served(self, schema: Schema | None) -> list[Link]:
         """Return the booster as a chain of one that reads the columns of a ranker, or its own."""
@@ -83,12 +84,12 @@ class PretrainedRanker(BaseRanker[Fitted]):
             schema = self._schema
         else:
             check_readable(schema, type(self).__name__)
-        return [Link(schema, partial(self.model.predict, n_jobs=1))]
+        return [Link(schema, partial(self._model.predict, n_jobs=1))]
 
     @property
     def _schema(self) -> Schema:  # type: ignore[override]
         """The columns that the booster was trained on."""
-        schema = self.model.schema()
+        schema = self._model.schema()
         by_place = all(NAMED_BY_PLACE.fullmatch(name) for name in schema.names or ())
         return replace(schema, names=None) if by_place else schema
 
@@ -100,7 +101,7 @@ class PretrainedRanker(BaseRanker[Fitted]):
             "params": {"eval_metric": as_json(self.eval_metric)},
             "schema": asdict(schema) if schema.categories else {},
             "fitted": {},
-            **saved_booster(self.model),
+            **saved_booster(self._model),
         }
 
     @classmethod
