@@ -106,7 +106,7 @@ def fit_hashes(
     params = ranker.get_params(deep=False) | checked_fields(ranker)
     words = is_start_name(ranker.init)  # else there are its scores
     values: dict[str, list[Any]] = {
-        "the version of gbrank": [__version__],
+        "the version of gbrank": [__version__, *History.__dataclass_fields__],  # and their layout
         f"the version of {ranker.booster}": [BOOSTERS[ranker.booster].version],
         **{name: [value] for name, value in params.items() if name not in NOT_HASHED},
         "init": [ranker.init] if words else [],

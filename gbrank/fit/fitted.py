@@ -2,7 +2,7 @@
 
 from ast import literal_eval
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -63,6 +63,9 @@ class Published(Generic[T]):
 
     def __get__(self, ranker: Any, owner: type) -> T:
         return cast(T, self if ranker is None else getattr(ranker._fitted, self._field))
+
+    def __set__(self, ranker: Any, value: T) -> None:
+        ranker._published = replace(ranker._fitted, **{self._field: value})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

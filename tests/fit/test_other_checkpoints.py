@@ -1,6 +1,7 @@
 """Checkpoints of other fits are refused, and what differs is named."""
 
 import re
+from dataclasses import make_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from checkpointed import (
     interrupted,
     make,
 )
+from gbrank.fit.rounds import History
 
 START = cache(lambda: make("xgboost", n_estimators=3).fit(X, Y, qid=QID))
 
@@ -74,6 +76,18 @@ def test_another_version_is_refused(
     module = "gbrank.fit.checkpoints" if package == "gbrank" else package
     monkeypatch.setattr(f"{module}.__version__", "0.0")
     with pytest.raises(ValueError, match=f"differs in the version of {package}"):
+        fit(make(), checkpoint=tmp_path)
+
+
+def test_another_layout_of_the_rounds_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the file lacks would be read as if no round had been trained."""
+    earlier = make_dataclass("History", ["sigmas"])
+    with monkeypatch.context() as written:
+        written.setattr(History, "__dataclass_fields__", earlier.__dataclass_fields__)
+        interrupted(make(), tmp_path, 5)
+    with pytest.raises(ValueError, match="differs in the version of gbrank"):
         fit(make(), checkpoint=tmp_path)
 
 

@@ -250,3 +250,18 @@ def test_parameters_are_those_of_the_start(params: dict[str, Any], tmp_path: Pat
     assert ranker.evals_result_ == plain.evals_result_
     ranker.save(tmp_path)
     np.testing.assert_array_equal(load_ranker(tmp_path).predict(FIRST), plain.predict(FIRST))
+
+
+@pytest.mark.parametrize(("make", "again"), [KINDS["GBRanker"], KINDS["LinearRanker"]])
+def test_an_assigned_attribute_lasts_until_the_next_fit(
+    make: Callable[[], Any], again: Callable[[Any], Any]
+) -> None:
+    """It is what the ranker itself then reads, too."""
+    ranker = make()
+    with pytest.raises(NotFittedError):
+        ranker.best_iteration_ = 1
+    ranker.fit(FIRST, Y, qid=QID)
+    rounds = ranker.best_iteration_
+    ranker.best_iteration_ = rounds + 4
+    assert ranker.best_iteration_ == ranker._fitted.best_iteration == rounds + 4
+    assert again(ranker).best_iteration_ == rounds
