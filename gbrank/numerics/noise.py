@@ -70,8 +70,7 @@ def draw_ranking(query: Query, draw: int, wide: bool, down: Vector, work: Draw) 
     m = query.scores.size
     first = draw // 2 * m
     shift = HALF * np.uint64(draw % 2)
-    work = slice_of(work, 0, m)
-    keys = work.keys
+    keys = slice_of(work.keys, 0, m)
     for i in range(m):
         keys[i] = uniform(query.noise, first + i, shift)
     take_logarithms(keys)  # now the negatives of exponential numbers
@@ -83,4 +82,5 @@ def draw_ranking(query: Query, draw: int, wide: bool, down: Vector, work: Draw) 
     if m < LONG:
         rank_by_counting(keys, work.places)
     else:
-        rank(keys, work.places, work.spare, work.spare_places)
+        cut = slice_of(work, 0, m)
+        rank(cut.keys, cut.places, cut.spare, cut.spare_places)
