@@ -61,11 +61,21 @@ def call(place: str, words: Sequence[str]) -> int:
 
 def _run(command: Callable[..., None], words: Sequence[str], flags: dict[str, str]) -> None:
     """Call a command with the values of its options, whose flags are added by parameter."""
-    parser, options = command_parser(words[0], command)
+    parser = command_parser(words[0], command)
+    options = parser._actions[1:]  # without --help
     flags |= {item.dest: next(iter(item.option_strings), item.dest) for item in options}
     values = _parsed(parser, flags, words[1:])
     check_paths(options, values)
-    with plugins(values.pop("plugin")):
+    names = values.pop("plugin")
+    import_plugins(names)
+    context: Any = nullcontext()
+    if names:  # which other processes import, too
+        import joblib  # takes long to import
+
+        context = joblib.parallel_config(
+            backend="loky", initializer=import_plugins, initargs=(names,)
+        )
+    with context:
         command(**arguments_of(command, values))
 
 
@@ -98,16 +108,6 @@ def _flush_or_discard() -> None:
 
 def _say(message: str) -> None:
     print("gbrank:", *message.splitlines(), file=sys.stderr)
-
-
-def plugins(names: Sequence[str]) -> Any:
-    """Import modules, and return the context in which other processes import them too."""
-    import_plugins(names)
-    if not names:
-        return nullcontext()
-    import joblib  # takes long to import
-
-    return joblib.parallel_config(backend="loky", initializer=import_plugins, initargs=(names,))
 
 
 def import_plugins(names: Sequence[str]) -> None:

@@ -45,23 +45,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     data, a model or the content of an argument is at fault (one line says why), 130 after Ctrl-C,
     141 on a broken pipe. On wrong usage, argparse exits with 2.
     """
-    _open_streams()
+    sys.stdin = sys.stdin or io.StringIO()  # None where it is closed
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] not in COMMANDS:
         _print_help(words)
     from .calling import call  # loads NumPy, which help does not need
 
     return call(COMMANDS[words[0]], words)
-
-
-def _open_streams() -> None:
-    """Replace closed standard streams, and let the others print what their encoding lacks."""
-    sys.stdin = sys.stdin or io.StringIO()  # None where it is closed
-    sys.stdout = sys.stdout or io.StringIO()
-    sys.stderr = sys.stderr or io.StringIO()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _print_help(words: Sequence[str]) -> NoReturn:

@@ -162,7 +162,6 @@ class Reader:
 
 TrainingFiles: TypeAlias = Annotated[Reader, "docid"]
 Labelled: TypeAlias = Annotated[Reader, "labels", "features", "categorical_feature", "n_features"]
-FilesToScore: TypeAlias = Annotated[Labelled, "drop", "unjudged"]
 
 
 def read_parts(

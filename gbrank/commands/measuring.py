@@ -19,7 +19,7 @@ from gbrank.data.trec import judged_run, run_lines
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 
-from .data_files import FilesToScore, Labelled, Reader, read_numbers, table_format, write_table
+from .data_files import Labelled, Reader, read_numbers, table_format, write_table
 from .models import load, print_json
 from .options import File, FileOrFolder, Folder, NewFile, NewPicture, printable
 
@@ -35,7 +35,7 @@ def predict(
     output: NewFile = "-",
     format: Literal["scores", "trec"] = "scores",
     run_name: Annotated[str, "NAME"] = "gbrank",
-    reader: FilesToScore,
+    reader: Annotated[Labelled, "drop", "unjudged"],
 ) -> None:
     """Write one score a line, in the order of the documents; higher ranks earlier.
 
@@ -85,19 +85,13 @@ def predict(
     elif output != "-" and table_format(output):
         write_table(output, file, columns, scores)
         return
-    if output == "-":
-        print_lines(lines)
-    else:
+    if output != "-":
         write_lines(output, lines)
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines in UTF-8, as files are, if standard output takes bytes: a notebook's does not."""
-    if (stream := getattr(sys.stdout, "buffer", None)) is None:
+    elif (stream := getattr(sys.stdout, "buffer", None)) is None:  # as that of a notebook
         sys.stdout.writelines(f"{line}\n" for line in lines)
-        return
-    sys.stdout.flush()
-    stream.writelines(f"{line}\n".encode() for line in lines)
+    else:  # in UTF-8, as files are
+        sys.stdout.flush()
+        stream.writelines(f"{line}\n".encode() for line in lines)
 
 
 def names_in_comments(comments: Sequence[str], qid: Sequence[Any]) -> Iterator[str]:

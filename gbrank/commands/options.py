@@ -65,10 +65,8 @@ def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
     return result
 
 
-def command_parser(
-    name: str, command: Callable[..., None]
-) -> tuple[argparse.ArgumentParser, list[argparse.Action]]:
-    """Make the parser of a command, and the list of its options."""
+def command_parser(name: str, command: Callable[..., None]) -> argparse.ArgumentParser:
+    """Make the parser of a command."""
     text = inspect.cleandoc(command.__doc__ or "")
     description, _, text = text.partition("Parameters\n----------\n")
     _, _, examples = text.partition("Examples\n--------\n")
@@ -81,15 +79,14 @@ def command_parser(
     )
     _add_options(parser, command)
     parser.add_argument("--plugin", action="append", metavar="MODULE", default=[], help=PLUGIN)
-    options = parser._actions[1:]  # without --help
     words = [
         word
-        for option in options
+        for option in parser._actions
         if option.required
         for word in (*option.option_strings, str(option.metavar))
     ]
     parser.usage = " ".join([parser.prog, *words, "[options]"])
-    return parser, options
+    return parser
 
 
 def arguments_of(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -281,7 +281,15 @@ class Comparison:
         -------
         str
         """
-        texts = map(self._as_text, self.blocks(part))
+        texts = []
+        for rows in self.blocks(part):
+            title, *power = self._sentences(rows)
+            lines = [title, table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
+            if power:
+                compared = [row for row in rows if row.is_compared]
+                head = f"minus {self.baseline}"
+                lines += [table_of(compared, DIFFERENCES, head).to_text(), *power]
+            texts.append("\n".join(lines))
         return "\n\n".join([*texts, *self._notes()])
 
     def to_markdown(self, part: str = "test") -> str:
@@ -342,16 +350,6 @@ class Comparison:
 
     def _notes(self) -> list[str]:
         return [NOTE] if len(self.rankers) > 1 else []
-
-    def _as_text(self, rows: Sequence[Row]) -> str:
-        """Format the rows of one measure in columns: means, and below them differences."""
-        title, *power = self._sentences(rows)
-        parts = [title, table_of(rows, (*MEANS, *COSTS), "ranker").to_text()]
-        if power:
-            compared = [row for row in rows if row.is_compared]
-            head = f"minus {self.baseline}"
-            parts += [table_of(compared, DIFFERENCES, head).to_text(), *power]
-        return "\n".join(parts)
 
     def _as_table(self, rows: Sequence[Row]) -> Table:
         """Format the rows of one measure as one table."""

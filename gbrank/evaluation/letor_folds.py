@@ -1,7 +1,6 @@
 """Folders in which LETOR's collections come, with their official folds."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -76,7 +75,19 @@ def read_letor_folds(folder: StrPath, *, name: str | None = None) -> Dataset:
     y = np.concatenate(labels)
     qid = np.concatenate(ids)
     part = np.repeat(np.arange(len(files)), [*map(len, labels)])
-    folds = [_official(fold, qid, part == number) for number, fold in enumerate(folders)]
+    folds = []
+    for number, fold in enumerate(folders):
+        rows = []
+        for kind in ("train", "valid"):  # whose queries are tested in other folds
+            file = _part_of(fold, kind)
+            queries = np.unique(read_letor(file)[2])
+            unknown = np.setdiff1d(queries, qid)
+            if unknown.size:
+                demand = "must test each query in one of the folds"
+                raise ArgumentError("folder", demand, f"query {unknown[0]} in {file} alone")
+            rows.append(np.flatnonzero(np.isin(qid, queries)))
+        rows.append(np.flatnonzero(part == number))
+        folds.append(Fold(*rows))
     return Dataset(name or path.resolve().name, X, y, qid, folds or rotations(part))
 
 
@@ -86,18 +97,3 @@ def _part_of(fold: Path, part: str) -> Path:
         if (fold / file).is_file():
             return fold / file
     raise FileNotFoundError(f"{fold} must hold {' or '.join(PARTS[part])}.")
-
-
-def _official(fold: Path, qid: Any, test: Any) -> Fold:
-    """Find the rows of a fold, whose training and validation queries are tested in other folds."""
-    rows = []
-    for part in ("train", "valid"):
-        file = _part_of(fold, part)
-        queries = np.unique(read_letor(file)[2])
-        unknown = np.setdiff1d(queries, qid)
-        if unknown.size:
-            demand = "must test each query in one of the folds"
-            raise ArgumentError("folder", demand, f"query {unknown[0]} in {file} alone")
-        rows.append(np.flatnonzero(np.isin(qid, queries)))
-    train, valid = rows
-    return Fold(train, valid, np.flatnonzero(test))

@@ -79,10 +79,18 @@ def scores_from(
     """
     n = n_rows(next((values for values in (X, qid, docid) if values is not None), source))
     queries = Queries.resolve(n, qid, group)
-    scores = open_source(source, X)
-    if isinstance(scores, Run):
-        return scores_of_run(scores, queries, docid)
-    return check_scores(predicted(scores, X, qid, group), n)
+    run = open_source(source, X)
+    if not isinstance(run, Run):
+        return check_scores(predicted(run, X, qid, group), n)
+    rows = run.rows(docid, queries)
+    known = run.by_document(queries, key_of, run.scores)
+    scores = np.array([known.get(row, -np.inf) for row in rows])
+    lacking = np.isneginf(scores)
+    if lacking.all():
+        demand = f"must name documents that {run.path} retrieved"
+        _, name = rows[0]
+        raise ArgumentError("docid", demand, quoted(name))
+    return ranked_last(scores, lacking)
 
 
 def predicted(source: Any, X: Any, qid: Any = None, group: Any = None) -> Any:
@@ -132,18 +140,6 @@ def _check_is_run(path: Path, content: bytes) -> None:
                 "cannot be scored. Pass the ranker's folder, or the file of save_model; a run as "
                 "{query: {document: score}}, read by json.load."
             )
-
-
-def scores_of_run(run: Run, queries: Queries, docid: Any) -> Vector:
-    """Score rows by a run; those that it lacks come last in their query."""
-    rows = run.rows(docid, queries)
-    known = run.by_document(queries, key_of, run.scores)
-    scores = np.array([known.get(row, -np.inf) for row in rows])
-    if np.isneginf(scores).all():
-        demand = f"must name documents that {run.path} retrieved"
-        _, name = rows[0]
-        raise ArgumentError("docid", demand, quoted(name))
-    return ranked_last(scores, np.isneginf(scores))
 
 
 def select_columns(model: Any, X: Any) -> Any:

@@ -64,17 +64,10 @@ def means(values: Matrix, reference: int = -1) -> Means:
     """Compute the means of rankers, a row for each, and their differences from the reference."""
     if not values.size:
         return Means(*np.full((6, len(values)), np.nan))
-    differences = values - values[reference]
-    low, high = interval(np.concatenate([values, differences]))
-    n_rankers = len(values)
-    return Means(
-        mean=values.mean(axis=1),
-        low=low[:n_rankers],
-        high=high[:n_rankers],
-        difference=differences.mean(axis=1),
-        difference_low=low[n_rankers:],
-        difference_high=high[n_rankers:],
-    )
+    both = np.stack([values, values - values[reference]])
+    low, high = interval(both)
+    mean = both.mean(axis=-1)
+    return Means(mean[0], low[0], high[0], mean[1], low[1], high[1])
 
 
 def compared(values: Matrix, reference: int = -1) -> Comparisons:
@@ -124,9 +117,9 @@ def interval(values: Matrix) -> tuple[Vector, Vector]:
     They are percentiles of bootstrapped means (B. Efron, R. Tibshirani. An Introduction to the
     Bootstrap. 1993, chapter 13), and those of t from `MANY` queries on, which agree.
     """
-    n_queries = values.shape[1]
+    n_queries = values.shape[-1]
     if n_queries < 2:
-        unknown = np.full(len(values), np.nan)
+        unknown = np.full(values.shape[:-1], np.nan)
         return unknown, unknown
     if n_queries < MANY:
         return stats.bootstrap(
@@ -139,7 +132,7 @@ def interval(values: Matrix) -> tuple[Vector, Vector]:
             method="percentile",
             random_state=np.random.default_rng(SEED),
         ).confidence_interval
-    return t_interval(values.mean(axis=1), stats.sem(values, axis=1), n_queries - 1)
+    return t_interval(values.mean(axis=-1), stats.sem(values, axis=-1), n_queries - 1)
 
 
 def t_interval(mean: Vector, error: Vector, freedom: Vector | int) -> tuple[Vector, Vector]:

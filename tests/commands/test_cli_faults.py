@@ -118,7 +118,7 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     for line in text.replace("\\\n", " ").splitlines():
         if line.strip().startswith("gbrank ") and "COMMAND" not in line:
             _, name, *words = shlex.split(line.split(" | ")[0].split(" > ")[0])
-            parser, _ = command_parser(name, resolve_name(f"gbrank.commands.{COMMANDS[name]}"))
+            parser = command_parser(name, resolve_name(f"gbrank.commands.{COMMANDS[name]}"))
             parser.parse_args(words)
             seen += 1
     assert seen > 1

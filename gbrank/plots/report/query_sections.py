@@ -33,24 +33,19 @@ def changes(judged: ReportData) -> dict[str, Any]:
         both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
     leads = np.nan_to_num(np.subtract(*judged.values))
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
-    return {
-        "power": main.power_sentence(judged.comparison.target_difference),
-        "orders": _both_orders(judged),
-        "n_dots": n_dots,
-        "picture": page.picture(draw_queries, both, main.metric, judged.names) if n_dots else None,
-        "queries": [(query, _moves(judged, query)) for query in order if leads[query]],
-    }
-
-
-def _both_orders(judged: ReportData) -> Vector | None:
-    """Average what the orders of both models have in common: documents, the first one, tau."""
-    facts = []
+    in_common = []  # of both orders: documents, the first one, tau
     for query in np.flatnonzero(judged.rows.queries.sizes > 1).tolist():
         ours, theirs = judged.orders(query)
         k = min(TOP, len(ours))
         tau = stats.kendalltau(*(scores[ours] for scores in judged.scores)).statistic
-        facts.append([len({*ours[:k]} & {*theirs[:k]}) / k, ours[0] == theirs[0], tau])
-    return np.nanmean(facts, axis=0) if facts else None
+        in_common.append([len({*ours[:k]} & {*theirs[:k]}) / k, ours[0] == theirs[0], tau])
+    return {
+        "power": main.power_sentence(judged.comparison.target_difference),
+        "orders": np.nanmean(in_common, axis=0) if in_common else None,
+        "n_dots": n_dots,
+        "picture": page.picture(draw_queries, both, main.metric, judged.names) if n_dots else None,
+        "queries": [(query, _moves(judged, query)) for query in order if leads[query]],
+    }
 
 
 def _moves(judged: ReportData, query: int) -> list[tuple[int, int, int]]:
