@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from .common.checks import ArgumentError, check_integer, check_number, check_takes, quoted
-from .common.fields import REQUIRED, Choice, Integer, Real, keep_checked
+from .common.fields import REQUIRED, Checked, Choice, Integer, Real
 from .common.grammar import changed_options, evaluate, format_call
 
 __all__ = ["Schedule", "Sigma", "constant", "cosine", "geometric", "join", "linear", "staircase"]
@@ -24,7 +24,7 @@ Curve: TypeAlias = Callable[[int, int | None], float]
 
 
 @dataclass(frozen=True, repr=False)
-class Schedule(ABC):
+class Schedule(Checked, ABC):
     """Base class of schedules: small frozen dataclasses that can be compared and printed.
 
     Parameters
@@ -38,9 +38,6 @@ class Schedule(ABC):
 
     _: KW_ONLY
     unit: Literal["absolute", "spread"] = Choice("absolute", ["absolute", "spread"])
-
-    def __post_init__(self) -> None:
-        keep_checked(self)
 
     def __repr__(self) -> str:
         """Return the call that makes the same schedule."""
@@ -125,7 +122,6 @@ class geometric(_Interpolation):
         return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
 
 
-@dataclass(frozen=True, repr=False)
 class linear(_Interpolation):
     """Sigma falls by the same amount every round, from `start` to `stop` in the last one.
 
@@ -143,7 +139,6 @@ class linear(_Interpolation):
     """
 
 
-@dataclass(frozen=True, repr=False)
 class cosine(_Interpolation):
     """Sigma falls from `start` to `stop` along half a cosine: slowly, fast, slowly.
 
@@ -228,9 +223,7 @@ class join(Schedule):
         units = {unit_of(part) for part in parts}
         if len(units) > 1:
             raise ValueError(f"schedules must all have the same unit, got {sorted(units)}.")
-        object.__setattr__(self, "schedules", parts)
-        object.__setattr__(self, "boundaries", tuple(boundaries))
-        object.__setattr__(self, "unit", units.pop())
+        vars(self).update(schedules=parts, boundaries=tuple(boundaries), unit=units.pop())
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return sigma in a round."""

@@ -1,6 +1,5 @@
 """Arguments: the types of arrays, plain values, the errors that name an argument, the checks."""
 
-import copy
 import difflib
 import inspect
 import math
@@ -8,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import FunctionType
 from typing import Any, TypeAlias
@@ -115,9 +114,7 @@ class ArgumentError(ValueError):
 
     def within(self, context: str) -> "ArgumentError":
         """Put a context before the message."""
-        error = copy.copy(self)
-        error.context = context + self.context
-        return error
+        return replace(self, context=context + self.context)
 
 
 class ArgumentTypeError(ArgumentError, TypeError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_choice, check_integer, check_number, plain
+from .checks import check_choice, check_number, plain
 
 CHECK = "check"  # the metadata of a field: (value, name) -> checked value
 REQUIRED: Any = MISSING  # the default of a field that has none
@@ -16,11 +16,6 @@ REQUIRED: Any = MISSING  # the default of a field that has none
 def Parameter(default: object, check: Callable[..., Any], **options: Any) -> Any:
     """Declare a field whose values are checked by `check(value, name, **options)`."""
     return field(default=default, metadata={CHECK: partial(check, **options)})
-
-
-def Integer(default: int | None, low: float = -np.inf, high: float = np.inf) -> Any:
-    """Declare a field of integers, one of which may be None, as `Real` does of numbers."""
-    return Parameter(default, check_integer, low=low, high=high, optional=default is None)
 
 
 def Real(
@@ -32,6 +27,9 @@ def Real(
     """
     options["optional"] = default is None
     return Parameter(default, check_number, low=low, high=high, **options)
+
+
+Integer = partial(Real, integer=True)
 
 
 def Choice(default: object, choices: Iterable[object]) -> Any:
@@ -53,8 +51,13 @@ def checked_fields(item: Any) -> dict[str, Any]:
     }
 
 
-def keep_checked(item: Any) -> None:
-    """Check the fields of a frozen dataclass; keep what comes of it, but an integer as one."""
-    for name, value in checked_fields(item).items():
-        number = isinstance(value, int | float)
-        object.__setattr__(item, name, plain(getattr(item, name)) if number else value)
+class Checked:
+    """Base class of frozen dataclasses whose fields declare the values they take.
+
+    They keep what comes of the check, but an integer as one.
+    """
+
+    def __post_init__(self) -> None:
+        for name, value in checked_fields(self).items():
+            number = isinstance(value, int | float)
+            object.__setattr__(self, name, plain(getattr(self, name)) if number else value)

@@ -42,6 +42,7 @@ R = TypeVar("R", bound=Registered)
 T = TypeVar("T")
 
 
+@dataclass(eq=False, repr=False)
 class Registry(dict[str, Any], Generic[R]):
     """Classes, and objects made from users' functions, by name.
 
@@ -49,7 +50,7 @@ class Registry(dict[str, Any], Generic[R]):
     ----------
     kind : str
         What it holds, for errors.
-    facts : type
+    entry : type
         What `facts` lists: a `Registered`.
     functions : mapping of str to callable
         The functions that options may call.
@@ -59,20 +60,11 @@ class Registry(dict[str, Any], Generic[R]):
         What the names after a colon are of.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        facts: type[R],
-        functions: Mapping[str, Callable[..., Any]],
-        meant: Callable[[str], str | None] = lambda text: None,
-        inner: "Registry[Any] | None" = None,
-    ) -> None:
-        super().__init__()
-        self.kind = kind
-        self._facts = facts
-        self._functions = functions
-        self._meant = meant
-        self._inner = inner
+    kind: str
+    entry: type[R]
+    functions: Mapping[str, Callable[..., Any]]
+    meant: Callable[[str], str | None]
+    inner: "Registry[Any] | None" = None
 
     def register(self, item: T, name: str | None = None) -> T:
         """Make a measure or an objective known by its `name`; usable as a class decorator.
@@ -115,7 +107,7 @@ class Registry(dict[str, Any], Generic[R]):
 
     def facts(self) -> list[R]:
         """List the facts of what is registered, by name."""
-        return [self._facts(name, item) for name, item in sorted(self.items())]
+        return [self.entry(name, item) for name, item in sorted(self.items())]
 
     def known(self) -> dict[str, Any]:
         """List what is registered by its names and aliases."""
@@ -133,7 +125,7 @@ class Registry(dict[str, Any], Generic[R]):
             lower = text.lower()
             if self.has(with_k := re.sub(r"(?<=[a-z])(\d+)$", r"@\1", lower)):  # ndcg10
                 lower = with_k
-            meant = self._meant(text) or self._meant(lower)
+            meant = self.meant(text) or self.meant(lower)
             if meant is None and (near := nearest(parse(lower).name, known)) is not None:
                 meant = repr(near)
                 with suppress(ValueError):  # it may take other options
@@ -142,7 +134,7 @@ class Registry(dict[str, Any], Generic[R]):
             names = [name for entry in self.facts() for name in (entry.usage, *entry.aliases)]
             raise unknown_name(self.kind, call.name, names, meant)
         item = known[call.name]
-        options = parse_options(call.options, text, self._functions)
+        options = parse_options(call.options, text, self.functions)
         parameters = fields(item) if isinstance(item, type) else ()
         accepted = [parameter.name for parameter in parameters if parameter.compare]
         for option in options:
@@ -154,8 +146,8 @@ class Registry(dict[str, Any], Generic[R]):
         name = parse(text).name
         near = nearest(name, self.known()) or name
         options, colon, inner = text[len(name) :].partition(":")
-        if self._inner is not None:
-            inner = self._inner._corrected(inner)
+        if self.inner is not None:
+            inner = self.inner._corrected(inner)
         return near + options + colon + inner
 
 

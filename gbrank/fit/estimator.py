@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import (
+    ArgumentError,
     ArgumentTypeError,
     Vector,
     as_json,
@@ -196,7 +197,8 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         by_position = measure.with_positions(self._schema)
         features = None if by_position is measure else self._schema.transform(X)
         if judge_labels is not None:
-            judges.check_unweighted(*weights.values())
+            if any(weight is not None for weight in weights.values()):
+                raise ArgumentError("judge_labels", "must not be combined with weights")
             columns = judges.with_judge(columns["y"], judge_labels, queries, labels)
         documents = Documents.checked(features, queries=queries, **columns)
         if judge_labels is None:

@@ -1,7 +1,5 @@
 """Average precision."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gbrank.common.checks import Vector
@@ -147,7 +145,6 @@ def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class AP(TruncatedRelevance):
     """Average precision, Σ over relevant documents at rank r ≤ k of precision at r, over min(R, k).
 

@@ -137,7 +137,6 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class RR(TruncatedRelevance):
     """Reciprocal rank: 1/r for the first relevant document at rank r ≤ k, else 0.
 
@@ -174,7 +173,6 @@ class RR(TruncatedRelevance):
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class HitRate(RR):
     """Hit rate: 1 if a relevant document is among the first k, else 0.
 

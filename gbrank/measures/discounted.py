@@ -163,7 +163,6 @@ class DCG(DiscountedMeasure):
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class NDCG(DCG):
     """Normalized discounted cumulative gain, DCG@k over its largest possible value.
 
@@ -203,7 +202,6 @@ class NDCG(DCG):
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class Precision(TruncatedRelevance, DiscountedMeasure):
     """Precision at k: the share of relevant documents among the first k.
 
@@ -243,7 +241,6 @@ class Precision(TruncatedRelevance, DiscountedMeasure):
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class Recall(TruncatedRelevance, DiscountedMeasure):
     """Recall at k: the share of the relevant documents that are among the first k.
 
@@ -273,7 +270,6 @@ class Recall(TruncatedRelevance, DiscountedMeasure):
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class Judged(Precision):
     """Share of the first k documents that somebody has judged.
 
@@ -367,12 +363,9 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
     """
 
     name = "wta"
+    last_rank = 1
 
     threshold: float = Real(1.0, above=0)
-
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return 1 at the first rank."""
-        return "flat", 1
 
 
 @register_measure
@@ -410,9 +403,10 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
     k: int | None = Integer(None, 1)
     threshold: float = Real(1.0, above=0)
 
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Return (1 − p) p^(r − 1) up to k."""
-        return geometric_discount(self.p), self.k
+    @property
+    def discount(self) -> Discount:
+        """The discount (1 − p) p^(r − 1)."""
+        return geometric_discount(self.p)
 
 
 @register_measure

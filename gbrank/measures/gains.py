@@ -11,6 +11,7 @@ from gbrank.common.checks import (
     ArgumentTypeError,
     Positions,
     Vector,
+    check_entries,
     check_known_name,
     check_number,
     check_takes,
@@ -19,7 +20,7 @@ from gbrank.common.checks import (
     quoted,
     warn_user,
 )
-from gbrank.common.fields import REQUIRED, Real, keep_checked
+from gbrank.common.fields import REQUIRED, Checked, Real
 from gbrank.engine.compiling import inline
 
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]
@@ -27,7 +28,7 @@ Discount: TypeAlias = "str | geometric_discount | Callable[[Vector], Vector]"
 
 
 @dataclass(frozen=True)
-class geometric_discount:
+class geometric_discount(Checked):
     """Geometric discount of rank-biased precision, D(r) = (1 − p) p^(r − 1).
 
     Parameters
@@ -48,9 +49,6 @@ class geometric_discount:
     """
 
     p: float = Real(REQUIRED, above=0, below=1)
-
-    def __post_init__(self) -> None:
-        keep_checked(self)
 
 
 # The kinds of discounts in compiled code.
@@ -161,7 +159,11 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
         if isinstance(gain, str):
             gains = GAINS[gain](labels)
         elif isinstance(gain, tuple):
-            gains = _look_up(gain, labels)
+            n = len(gain)
+            wrong = (labels != np.floor(labels)) | (labels >= n)
+            demand = f"must be integers from 0 to {n - 1} for a gain table of {n} entries"
+            check_entries(wrong, labels, "labels", demand)
+            gains = np.array(gain, dtype=np.float64)[labels.astype(np.int64)]
         else:
             gains = check_vector(gain(labels), "what gain returns")
     if gains.shape != labels.shape:
@@ -179,16 +181,6 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
             f"count for almost nothing. {LINEAR_REMEDY}"
         )
     return gains
-
-
-def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
-    n = len(table)
-    bad = (labels != np.floor(labels)) | (labels >= n)
-    if bad.any():
-        row = int(np.argmax(bad))
-        demand = f"must be integers from 0 to {n - 1} for a gain table of {n} entries"
-        raise ArgumentError("labels", demand, f"{labels[row]} in row {row}")
-    return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
 
 
 class DiscountFormula(NamedTuple):
@@ -234,7 +226,12 @@ def discount_values(discount: Discount, sizes: Positions, k: int | None = None) 
     """
     ranks = 1 + np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     if callable(discount):
-        values = _callable_values(discount, int(sizes.max()))[ranks - 1]
+        values = np.array(discount(np.arange(1.0, sizes.max() + 1)), dtype=np.float64)
+        if values.shape != (sizes.max(),) or not np.isfinite(values).all() or (values < 0).any():
+            raise ValueError(f"discount {discount!r} must give a finite value ≥ 0 for every rank.")
+        if (np.diff(values) > 0).any():
+            raise ValueError(f"discount {discount!r} must not grow with the rank.")
+        values = values[ranks - 1]
     else:
         values = np.empty(len(ranks))
         kind, parameter = formula_of(discount, sizes)
@@ -242,14 +239,4 @@ def discount_values(discount: Discount, sizes: Positions, k: int | None = None) 
         fill(kind, parameters, ranks.astype(np.float64), values)
     if k is not None:
         values[ranks > k] = 0
-    return values
-
-
-def _callable_values(function: Callable[[Vector], Vector], length: int) -> Vector:
-    """Return what a user's function gives for ranks 1 to `length`."""
-    values = np.array(function(np.arange(1.0, length + 1)), dtype=np.float64)
-    if values.shape != (length,) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"discount {function!r} must give a finite value ≥ 0 for every rank.")
-    if (np.diff(values) > 0).any():
-        raise ValueError(f"discount {function!r} must not grow with the rank.")
     return values

@@ -75,12 +75,6 @@ def with_judge(
     return {"y": np.where(known, people, judge), "labels": named}
 
 
-def check_unweighted(*weights: object) -> None:
-    """Check that there are no weights, which the estimate with a judge does not have."""
-    if any(weight is not None for weight in weights):
-        raise ArgumentError("judge_labels", "must not be combined with weights")
-
-
 def check_of_y(measure: Measure) -> Measure:
     """Check that a measure is of y, which a judge has labelled, too."""
     if measure.label is not None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import ArgumentError, Mask, Vector, check_labels, check_scores
 from gbrank.common.collective import all_any, all_max, all_sum
-from gbrank.common.fields import Choice, Integer, Parameter, Real, keep_checked
+from gbrank.common.fields import Checked, Choice, Integer, Parameter, Real
 from gbrank.common.grammar import changed_options, check_label_name, format_call, format_options
 from gbrank.common.registry import notes
 from gbrank.common.runtime import usable_threads
@@ -64,7 +64,7 @@ def measure_value(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
 
 
 @dataclass(frozen=True, repr=False)
-class Measure(ABC):
+class Measure(Checked, ABC):
     """Base class of measures: immutable values that score rankings, higher being better.
 
     A subclass is a frozen dataclass with a `name`, the method `terms`, notes for the catalogue
@@ -125,9 +125,6 @@ class Measure(ABC):
         for name, text in notes(cls).items():
             setattr(cls, name, text)
 
-    def __post_init__(self) -> None:
-        keep_checked(self)
-
     @abstractmethod
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Prepare the measure's constants for these labels.
@@ -169,8 +166,11 @@ class Measure(ABC):
 
     @property
     def known_at_real_ranks(self) -> bool:
-        """Whether `by_rank` can compute the measure at ranks that are not integers."""
-        return True
+        """Whether `by_rank` can compute the measure at ranks that are not integers.
+
+        Of discounts, compiled code has the formulas of those by name.
+        """
+        return not callable(getattr(self, "discount", None))
 
     def with_positions(self, schema: Schema) -> Measure:
         """Make the measure for features whose columns have no names.
@@ -379,15 +379,19 @@ class RankMeasure(Measure):
 
     takes_unretrieved = True
 
-    discount: Discount = "flat"
+    @property
+    def discount(self) -> Discount:
+        """The discount D by rank."""
+        return "flat"
+
+    @property
+    def last_rank(self) -> int | None:
+        """The last rank k that counts, or None."""
+        return getattr(self, "k", None)
 
     @abstractmethod
     def gains(self, labels: Vector) -> Vector:
         """Compute the gain of each label, shape (n_documents,)."""
-
-    def ranking_discount(self) -> tuple[Discount, int | None]:
-        """Give D and the last rank k that counts, or None."""
-        return self.discount, getattr(self, "k", None)
 
     def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Compute the divisor Z of each query; 1 unless a subclass overrides it."""
@@ -396,18 +400,13 @@ class RankMeasure(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Prepare gains, 1/Z, k, discounts, and which queries have a gain."""
         gains = self.gains(labels)
-        discount, k = self.ranking_discount()
-        discounts = discount_values(discount, queries.sizes, k)
+        discounts = discount_values(self.discount, queries.sizes, self.last_rank)
         with np.errstate(over="ignore"):
             scale = inverse(self.normalizers(gains, discounts, queries))
             defined = (scale > 0) & (queries.reduce(np.add, gains) > 0)
-        cut = np.inf if k is None else float(k)
-        return Terms(gains, defined, scale, cut, formula_of(discount, queries.sizes), discounts)
-
-    @property
-    def known_at_real_ranks(self) -> bool:
-        """Whether the discount is one by name, whose formula compiled code has for real ranks."""
-        return not callable(self.ranking_discount()[0])
+        cut = np.inf if self.last_rank is None else float(self.last_rank)
+        formula = formula_of(self.discount, queries.sizes)
+        return Terms(gains, defined, scale, cut, formula, discounts)
 
 
 class RelevanceMeasure(RankMeasure):

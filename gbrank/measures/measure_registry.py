@@ -50,7 +50,11 @@ class MeasureFacts(Registered):
 
 def _meant(text: str) -> str | None:
     other = known_elsewhere(text)
-    return None if other is None else other.hint(text)
+    if other is None:
+        return None
+    if not other.here:
+        return f"a function of your own, as docs/extending.md has bpref ({other.library})"
+    return f"{other.here!r} for {text} of {other.library}, {other.remark}"
 
 
 MEASURES = Registry("metric", MeasureFacts, {"geometric_discount": geometric_discount}, _meant)
@@ -144,7 +148,9 @@ def get_measure(measure: Metric) -> Measure:
         raise ArgumentTypeError("metric", demand, quoted(measure))
     text, label = split_label(measure.strip())
     other = None if MEASURES.has(text) else known_elsewhere(text)
-    item, call, options = MEASURES.find(other.here if other and other.same else text)
+    if other and other.here and not other.remark:  # with the numbers of its library
+        text = other.here
+    item, call, options = MEASURES.find(text)
     if call.inner is not None:
         raise ValueError(f"metric {quoted(measure)} must not have a colon.")
     if label is not None:

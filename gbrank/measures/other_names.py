@@ -16,17 +16,6 @@ class Elsewhere(NamedTuple):
     here: str
     remark: str
 
-    @property
-    def same(self) -> bool:
-        """Whether the name means one thing, with the numbers of its library."""
-        return bool(self.here and not self.remark)
-
-    def hint(self, text: str) -> str:
-        """Format what may be meant by the text."""
-        if not self.here:
-            return f"a function of your own, as docs/extending.md has bpref ({self.library})"
-        return f"{self.here!r} for {text} of {self.library}, {self.remark}"
-
 
 def known_elsewhere(text: str) -> Elsewhere | None:
     """Look a text up: ``P_10``, ``AP(rel=2)``, ``NDCG:top=10;type=Exp`` or ``map@10-``."""

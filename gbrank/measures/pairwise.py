@@ -1,6 +1,5 @@
 """Rank correlations: pair-wise correct and Kendall's tau, which count pairs, and Spearman's."""
 
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -158,7 +157,6 @@ def pairwise_by_rank(ranking: Ranking, ranks: Vector, beta: float, slopes: Vecto
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class PairwiseCorrect(Measure):
     """Share of the pairs of different label that are in the correct order.
 
@@ -201,7 +199,6 @@ class PairwiseCorrect(Measure):
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class KendallTau(PairwiseCorrect):
     """Kendall's τ between ranking and labels: (correct − wrong pairs) / pairs of different label.
 
@@ -226,7 +223,6 @@ class KendallTau(PairwiseCorrect):
 
 
 @register_measure
-@dataclass(frozen=True, repr=False)
 class Spearman(Measure):
     """Spearman's ρ: Pearson's correlation between ranks and the ranks of the labels.
 

@@ -86,7 +86,6 @@ class RankSVM(KernelObjective):
 
 
 @register_objective
-@dataclass(frozen=True)
 class SquaredHinge(RankSVM):
     """The squared hinge of GBRank: Σ over pairs y_i > y_j of ½ max(0, 1 − (s_i − s_j)/σ)².
 

@@ -20,7 +20,7 @@ from gbrank.common.checks import (
     check_vector,
 )
 from gbrank.common.collective import all_any
-from gbrank.common.fields import keep_checked
+from gbrank.common.fields import Checked
 from gbrank.common.grammar import (
     changed_options,
     check_label_name,
@@ -118,7 +118,7 @@ class Evaluator(Protocol):
         """Return gradient and curvature of each document, times its weight, in input order."""
 
 
-class Objective(ABC):
+class Objective(Checked, ABC):
     """Base class of objectives: small frozen dataclasses that hold parameters only.
 
     A subclass has a `name`, declares its facts (`declared`) and makes a `runner`. Everything is
@@ -133,9 +133,6 @@ class Objective(ABC):
         super().__init_subclass__(**options)
         if isinstance(declared := vars(cls).get("declared"), Facts):
             cls.declared = replace(declared, **cast(Any, notes(cls)))
-
-    def __post_init__(self) -> None:
-        keep_checked(self)
 
     @property
     def facts(self) -> Facts:

@@ -5,7 +5,6 @@ exp(−(s_i − s_j)²/σ) that would round to nothing are left out: sums run ov
 Few neighbours are summed one by one, many by boxes (`gbrank.numerics.gauss_transform`).
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -210,7 +209,6 @@ def fast_exp(x: float) -> float:
 
 
 @register_objective
-@dataclass(frozen=True)
 class SmoothRank(MeasureObjective):
     """SmoothRank: minus a measure of soft indicators of which document is at which position.
 

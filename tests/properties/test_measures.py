@@ -110,9 +110,10 @@ def half_row(ranking: Any, i: int, stop: int, top: int, out: Any) -> None:
 class Later(Precision):
     """Precision that counts one rank too many."""
 
-    def ranking_discount(self) -> Any:
-        """Return 1 up to k + 1."""
-        return "flat", self.k and self.k + 1
+    @property
+    def last_rank(self) -> Any:
+        """Return k + 1."""
+        return self.k and self.k + 1
 
 
 class Above(Recall):
