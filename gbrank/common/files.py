@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, TypeAlias, TypeGuard
 
 from .checks import ArgumentError
 
@@ -18,6 +18,11 @@ _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+"
 
 # The beginning of a URL; a drive of Windows has one letter.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def is_path(source: object) -> TypeGuard[StrPath]:
+    """Check for the path of a file."""
+    return isinstance(source, str | os.PathLike)
 
 
 @contextmanager
@@ -71,7 +76,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 def check_local(path: StrPath, argument: str = "path") -> None:
     """Check that a path is no address and has no ~, which would become local folders."""
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+    if not is_path(path) or not os.fspath(path):
         raise ArgumentError(argument, "must be a path", f"{path!r}")
     text = os.fspath(path)
     if _ADDRESS.match(text):

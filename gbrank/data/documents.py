@@ -38,13 +38,8 @@ LARGEST_SCORE = 1e30  # finite in single precision, and so are sums
 EVERY = slice(None)
 BY_DOCUMENT = ("y", "sample_weight", "init_score", "position")  # the columns, besides labels
 COLUMNS = ("sample_weight", "query_weight", "init_score", "position", "labels")
-# The arguments of `fit` that list a column, one entry for each validation set.
-VALIDATION = {
-    "qid": "eval_qid",
-    "group": "eval_group",
-    "init_score": "eval_init_score",
-    "labels": "eval_labels",
-}
+# Columns of which `fit` takes those of validation sets too, as eval_qid=, ...
+VALIDATION = ("qid", "group", "init_score", "labels")
 
 Chosen: TypeAlias = Positions | Mask | slice
 Labels: TypeAlias = Mapping[str, ArrayLike] | Sequence[str]  # by name, or columns of X
@@ -82,8 +77,12 @@ class Documents:
     ) -> Documents:
         """Check all columns; labels that are columns of X leave it."""
         n = queries.n_documents
-        if not isinstance(labels, Mapping | None):
-            X, labels = split_columns(X, labels)
+        X, labels = split_columns(X, labels)
+        if init_score is not None:
+            init_score = check_finite(init_score, "init_score", n)
+            too_large = np.abs(init_score) > LARGEST_SCORE
+            demand = f"must be at most {LARGEST_SCORE} in size"
+            check_entries(too_large, init_score, "init_score", demand)
         in_order = queries.in_order(query_weight)
         return cls(
             X,
@@ -91,7 +90,7 @@ class Documents:
             queries,
             sample_weight=check_weights(sample_weight, "sample_weight", n, "document"),
             query_weight=check_weights(in_order, "query_weight", queries.n_queries, "query"),
-            init_score=None if init_score is None else check_initial_scores(init_score, n),
+            init_score=init_score,
             position=None if position is None else check_positions(position, "position", n),
             labels=check_labels_by_name(labels or {}, n),
         )
@@ -215,25 +214,19 @@ def check_column_names(names: Any) -> list[str]:
     return list(names)
 
 
-def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """Split some columns off a data frame."""
+def split_columns(X: Any, labels: Labels | None) -> tuple[Any, Mapping[str, ArrayLike] | None]:
+    """Split labels that name columns off a data frame; leave a mapping as it is."""
+    if isinstance(labels, Mapping | None):
+        return X, labels
     if (frame := as_frame(X)) is None:
         raise ArgumentTypeError(
-            "labels", "must be a mapping of name to values where X is no data frame", quoted(names)
+            "labels", "must be a mapping of name to values where X is no data frame", quoted(labels)
         )
     columns: dict[str, Any] = {}
-    for name in check_column_names(names):
+    for name in check_column_names(labels):
         check_known_name("column (labels)", name, frame.columns)
         columns[name] = as_numbers(frame[name], "labels must name columns of numbers")
     return frame.drop(list(columns)).to_native(), columns
-
-
-def check_initial_scores(init_score: ArrayLike, length: int) -> Vector:
-    """Check that scores to boost from are not too large for a booster."""
-    scores = check_finite(init_score, "init_score", length)
-    too_large = np.abs(scores) > LARGEST_SCORE
-    check_entries(too_large, scores, "init_score", f"must be at most {LARGEST_SCORE} in size")
-    return scores
 
 
 def check_positions(values: Any, name: str, length: int) -> Array:
@@ -264,8 +257,8 @@ def fit_arguments(training: Mapping[str, Any], *validation: Mapping[str, Any]) -
     arguments = dict(training)
     if validation:
         arguments["eval_set"] = [(part["X"], part["y"]) for part in validation]
-    for name, argument in VALIDATION.items():
+    for name in VALIDATION:
         lists = [part.get(name) for part in validation]
         if any(values is not None for values in lists):
-            arguments[argument] = lists
+            arguments[f"eval_{name}"] = lists
     return arguments

@@ -43,7 +43,15 @@ def find_rows(
     They are requested by name with `docid`; else by rank from 1 with `query`, among its rows that
     `ranked` sorts; else by row from 0.
     """
-    rows = np.arange(queries.n_documents) if query is None else _rows_of(query, queries)
+    rows = np.arange(queries.n_documents)
+    if query is not None:
+        known = queries.id_list
+        try:
+            ((query_number,),) = find_matches([query], known)
+        except (TypeError, ValueError):  # of what is no id, of no query's, or of several
+            demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
+            raise ArgumentError("query", demand, quoted(query)) from None
+        rows = queries.rows(query_number)
     if docid is not None:
         chosen = _rows_by_name(requested, rows, document_names(docid, queries))
         names = [str(name) for name in requested.values()]
@@ -71,17 +79,6 @@ def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[
             got = f"{quoted(name)}, which {len(matching)} rows have"
             raise ArgumentError(argument, f"must be the name of one {unit}", got)
     return [int(rows[index]) for (index,) in matches]
-
-
-def _rows_of(query: object, queries: Queries) -> Positions:
-    """Find the rows of a query."""
-    known = queries.id_list
-    try:
-        ((number,),) = find_matches([query], known)
-    except (TypeError, ValueError):  # of what is no id, of no query's, or of several
-        demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
-        raise ArgumentError("query", demand, quoted(query)) from None
-    return queries.rows(number)
 
 
 def warn_of_repeats(docid: Any, queries: Queries) -> None:

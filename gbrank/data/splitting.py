@@ -96,6 +96,11 @@ class _Splitter:
         """Return the number of splits."""
         return int(self.n_splits)
 
+    def _queries(self, qid: ArrayLike | None, groups: object) -> Queries:
+        if qid is None or groups is not None:
+            raise queries_needed(f"{type(self).__name__}.split", "qid= (one query id per row)")
+        return Queries.from_qid(qid)
+
 
 class _ByQuery(_Splitter):
     """Turns the next base class, a splitter of rows, into one of queries, which requests qid."""
@@ -123,16 +128,10 @@ class _ByQuery(_Splitter):
         ValueError
             If qid is missing, or there are too few queries.
         """
-        queries = _queries_of(self, qid, groups)
+        queries = self._queries(qid, groups)
         for parts in super().split(np.empty((queries.n_queries, 0))):  # type: ignore[misc]
             train, test = (np.flatnonzero(np.isin(queries.index, part)) for part in parts)
             yield train, test
-
-
-def _queries_of(splitter: object, qid: ArrayLike | None, groups: object) -> Queries:
-    if qid is None or groups is not None:
-        raise queries_needed(f"{type(splitter).__name__}.split", "qid= (one query id per row)")
-    return Queries.from_qid(qid)
 
 
 class QueryKFold(_ByQuery, KFold):
@@ -243,7 +242,7 @@ class LetorFolds(_Splitter):
         ValueError
             If qid is missing, or there are too few queries.
         """
-        queries = _queries_of(self, qid, groups)
+        queries = self._queries(qid, groups)
         if queries.n_queries < self.n_splits:
             raise ArgumentError(
                 "n_splits",

@@ -24,18 +24,18 @@ GZIP = b"\x1f\x8b"  # the beginning of a compressed file
 
 def read_bytes(path: StrPath) -> bytes:
     """Read a text file, or standard input for "-": unpacked, in UTF-8 without a byte order mark."""
-    data = _read_stdin() if path == STDIN else Path(path).read_bytes()
+    if path != STDIN:
+        data = Path(path).read_bytes()
+    elif (buffer := getattr(sys.stdin, "buffer", None)) is None:  # a notebook has none
+        data = sys.stdin.read().encode()
+    else:
+        data = buffer.read()
     if data.startswith(GZIP):
         try:
             data = gzip.decompress(data)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
     return data.removeprefix(codecs.BOM_UTF8)
-
-
-def _read_stdin() -> bytes:
-    buffer = getattr(sys.stdin, "buffer", None)  # a notebook's has none
-    return bytes(sys.stdin.read().encode() if buffer is None else buffer.read())
 
 
 def read_lines(path: StrPath) -> list[str]:

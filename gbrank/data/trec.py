@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ from gbrank.common.checks import (
     quoted,
     warn_user,
 )
-from gbrank.common.files import StrPath
+from gbrank.common.files import StrPath, is_path
 
 from .documents import Documents
 from .frames import as_frame
@@ -110,11 +110,6 @@ def read_run(run: Any) -> Lines:
     return _read(run, "run", RUN)
 
 
-def parse_run(path: StrPath, content: bytes) -> Lines:
-    """Parse the bytes of a TREC run."""
-    return _parse(path, content, RUN)
-
-
 def read_qrels(qrels: Any) -> Lines:
     """Read relevance judgments: a TREC file, as `write_qrels` writes it, or in memory.
 
@@ -151,11 +146,6 @@ def read_qrels(qrels: Any) -> Lines:
     return _read(qrels, "qrels", QRELS)
 
 
-def is_path(source: object) -> TypeGuard[StrPath]:
-    """Check for the path of a file."""
-    return isinstance(source, str | os.PathLike)
-
-
 def is_in_memory(source: object) -> bool:
     """Recognize {query: {document: number}}, ranx, frames with both columns, and records."""
     if isinstance(source, Mapping):
@@ -167,7 +157,7 @@ def is_in_memory(source: object) -> bool:
 
 def _read(source: Any, argument: str, form: Form) -> Lines:
     if is_path(source):
-        return _parse(source, read_bytes(source), form)
+        return parse_lines(source, read_bytes(source), form)
     if isinstance(source, Iterator):
         source = list(source)
     if not is_in_memory(source):
@@ -514,7 +504,8 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     write_lines(path, (f"{query} 0 {document} {int(label)}" for query, document, label in rows))
 
 
-def _parse(path: StrPath, data: bytes, form: Form) -> Lines:
+def parse_lines(path: StrPath, data: bytes, form: Form) -> Lines:
+    """Parse the bytes of a file of this form."""
     columns = form.columns.split()
     ranks: dict[DocumentKey, str] = {}
     decoded(path, data)  # or an error

@@ -22,14 +22,14 @@ from gbrank.common.checks import (
     error_context,
     quoted,
 )
-from gbrank.common.files import StrPath
+from gbrank.common.files import StrPath, is_path
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import key_of
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
-from gbrank.data.trec import Run, is_in_memory, is_path, with_retrieved
+from gbrank.data.trec import Run, is_in_memory, with_retrieved
 from gbrank.fit.arguments import Ids
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.measures.judges import JUDGE, PEOPLE, check_of_y, with_judge

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from gbrank.common.checks import ArgumentError, Vector, check_scores, queries_needed, quoted
+from gbrank.common.files import is_path
 from gbrank.data.feature_matrix import n_rows
 from gbrank.data.frames import as_frame
 from gbrank.data.ids import find_matches, key_of
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.text_files import STDIN, read_bytes
-from gbrank.data.trec import Run, is_in_memory, is_path, parse_run, read_qrels
+from gbrank.data.trec import RUN, Run, is_in_memory, parse_lines, read_qrels
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
@@ -123,7 +124,7 @@ def open_source(source: Any, X: Any = None, name: str = "run") -> Any:
     if model is not None:
         return model
     _check_is_run(path, content)
-    return Run(path, *parse_run(path, content))
+    return Run(path, *parse_lines(path, content, RUN))
 
 
 def _check_is_run(path: Path, content: bytes) -> None:

@@ -118,10 +118,10 @@ def warn_if_behind(
     judge = bind_to_rows(measure, judged, ranker.n_jobs)
     values = judge.per_query(scores)[judge.queries]
     several_goals = bool(rows.labels)  # the ranker may give up some of this measure for another
-    best = None
+    features = {}
     if judged is not rows and not several_goals:
         best = best_feature(schema, rows, judged, measure)
-    features = {} if best is None else {(best.name, best.sign): best}
+        features = {} if best is None else {(best.name, best.sign): best}
     if (baseline := baseline_column(ranker, schema)) is not None:
         named = _single_feature(schema, baseline, 1, judged.X, judge)
         features[named.name, 1] = named

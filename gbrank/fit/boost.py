@@ -15,6 +15,7 @@ from gbrank.boosters import BOOSTERS, Model, Trainer, TreeSettings
 from gbrank.boosters.booster_params import options_in_use
 from gbrank.boosters.interface import GradientPair, Plan, RoundRecord
 from gbrank.boosters.staged_objective import StagedObjective
+from gbrank.clicks import find_slots
 from gbrank.common.checks import (
     ArgumentError,
     Positions,
@@ -175,7 +176,7 @@ def grow(
         trust = np.array(positions.identified)
         if ranker.position_regularization is None:
             trust = np.ones(len(trust))
-        gradients.biases = PositionBiases(train.position, trust, rate, history.biases)
+        gradients.biases = PositionBiases(find_slots(train.position), trust, rate, history.biases)
     with closing(trainer):
         keep = bool if checkpoint is None else partial(checkpoint.write, history, trainer)
         called: Callbacks = [*gradients.multipliers, *callbacks]
@@ -233,7 +234,7 @@ def _scores_in_folds(
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("ignore")  # what the whole fit says, too
-            fitted = as_part(partial(grow, ranker, settings, schema, [rest]))
+            fitted = as_part(grow, ranker, settings, schema, [rest])
             rows = mask[train.queries.index]
             scores[rows] = fitted.model.predict(judged.X, settings.n_jobs)
             if judged.init_score is not None:
@@ -289,7 +290,7 @@ def _started(
         verbose=0,
     )
     settings = replace(settings, early_stopping=False, resumable=False)
-    fitted = as_part(partial(grow, start, settings, schema, documents[:1]))
+    fitted = as_part(grow, start, settings, schema, documents[:1])
     start._publish(fitted)
     return start, [
         with_scores(part, fitted.model.predict(part.X, settings.n_jobs)) for part in documents

@@ -61,7 +61,6 @@ class Checkpoint:
             leftover.unlink(missing_ok=True)
         state = trainer.state()
         description = {
-            "rounds": history.done,
             "hashes": self._hashes,
             "history": asdict(history),
             "sizes": {name: len(content) for name, content in state.items()},
@@ -75,7 +74,8 @@ class Checkpoint:
             raise ArgumentError("checkpoint", f"is damaged: delete {self._file} to begin anew")
         head, _, body = rest.partition(b"\n")
         description = json.loads(head)
-        if description["rounds"] == 0:
+        fields = description["history"]
+        if not fields["sigmas"]:  # no round was trained
             return None
         if changed := {name for name, _ in self._hashes.items() ^ description["hashes"].items()}:
             raise ArgumentError(
@@ -83,7 +83,6 @@ class Checkpoint:
                 f"must be of the same fit: {self._file} differs in {', '.join(sorted(changed))}",
                 hint=" Pass the same values, choose another folder, or delete the file.",
             )
-        fields = description["history"]
         history = History(**{**fields, "plan": Plan(*fields["plan"])})
         content = BytesIO(body)
         return history, {name: content.read(size) for name, size in description["sizes"].items()}
@@ -119,9 +118,10 @@ def fit_hashes(
         if not words:
             columns["init"] = columns.pop("init_score")
         for name, value in columns.items():
-            listed = number and name != "init"
-            argument = f"{VALIDATION.get(name, 'eval_set')}[{number - 1}]" if listed else name
-            values.setdefault(argument, []).append(_plain_bits(value))
+            if number and name != "init":
+                listed = f"eval_{name}" if name in VALIDATION else "eval_set"
+                name = f"{listed}[{number - 1}]"
+            values.setdefault(name, []).append(_plain_bits(value))
     return {name: hash_of(value) for name, value in values.items()}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import asdict, fields
 from inspect import Parameter, signature
@@ -183,8 +182,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
-        if not isinstance(labels, Mapping | None):
-            X, labels = split_columns(X, labels)
+        X, labels = split_columns(X, labels)
         from gbrank.measures import judges
         from gbrank.measures.measure import bind_to_rows
 

@@ -37,7 +37,7 @@ class Fitted:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a saved model holds."""
-        values = {name: getattr(self, name) for name in _restores(type(self))}
+        values = {item.name: getattr(self, item.name) for item in fields(self) if item.metadata}
         return {
             name: asdict(value) if isinstance(value, Progress | PositionReport) else as_json(value)
             for name, value in values.items()
@@ -46,13 +46,12 @@ class Fitted:
     @classmethod
     def restored(cls: type[S], content: dict[str, Any], **others: Any) -> S:
         """Return what `to_json` has written, with the fields that it leaves out."""
-        values = {name: restore(content[name]) for name, restore in _restores(cls).items()}
+        values = {
+            item.name: item.metadata["restore"](content[item.name])
+            for item in fields(cls)
+            if item.metadata
+        }
         return cls(**values, **others)
-
-
-def _restores(cls: type[Fitted]) -> dict[str, Callable[[Any], Any]]:
-    """Return the names of the fields that a saved model holds, with what makes their values."""
-    return {item.name: item.metadata["restore"] for item in fields(cls) if item.metadata}
 
 
 class Published(Generic[T]):

@@ -16,11 +16,11 @@ class FitInterrupted(UserWarning):
 _is_part: ContextVar[bool] = ContextVar("_is_part", default=False)
 
 
-def as_part(fit: Callable[[], T]) -> T:
+def as_part(fit: Callable[..., T], *arguments: Any) -> T:
     """Call what fits a part of more: Ctrl-C then keeps no rounds, and ends all of it."""
     context = copy_context()  # no Ctrl-C comes too early to set it back
     context.run(_is_part.set, True)
-    return context.run(fit)
+    return context.run(fit, *arguments)
 
 
 def is_part() -> bool:

@@ -89,6 +89,5 @@ def explains_words(function: F, owner: str = "", kind: str = "argument") -> F:
 
 def explains_parameters(cls: T) -> T:
     """Let a class say what stands for an unknown parameter; a class decorator."""
-    init = explains_words(cls.__init__, cls.__name__, "parameter")  # type: ignore[misc]
-    cls.__init__ = init  # type: ignore[misc]
+    cls.__init__ = explains_words(cls.__init__, cls.__name__, "parameter")  # type: ignore[misc]
     return cls

@@ -128,7 +128,7 @@ def judges_of(
     held_out = [number for number, part in enumerate(valid) if not same_data(train, part)]
     if held_out:
         _warn_of_training_queries(train, valid[held_out[0]], held_out[0])
-    if not held_out and stopping.patience is not None:
+    elif stopping.patience is not None:
         if valid:
             warn_user(
                 "eval_set contains only the training data, so early stopping is disabled; all "

@@ -89,15 +89,11 @@ class Multiplier:
 
     def __call__(self, round: Round | int, rounds: int | None = None) -> Any:
         """Return the weight in a round, as a schedule; or set the next one's, as a callback."""
-        if isinstance(round, Round):
-            self.weight = self._next_weight(round)
-            return None
-        if self.weight is None:
-            demand = "must be a weight in the objective of a GBRanker, whose fit updates it"
-            raise ArgumentError(repr(self), demand)
-        return self.weight
-
-    def _next_weight(self, round: Round) -> float:
+        if not isinstance(round, Round):
+            if self.weight is None:
+                demand = "must be a weight in the objective of a GBRanker, whose fit updates it"
+                raise ArgumentError(repr(self), demand)
+            return self.weight
         if self.data not in round.curves:
             ways = "eval_set=, validation_fraction= or, for 'train', verbose=1"
             demand = f"must be a set that the fit evaluates: pass {ways}"
@@ -111,7 +107,8 @@ class Multiplier:
         for value in curves[measure][: round.number + 1]:
             lack = self.level - value
             multiplier = max(0.0, multiplier + SUM_OF_STEPS / round.rounds * lack)
-        return max(0.0, multiplier + DAMPING * lack)
+        self.weight = max(0.0, multiplier + DAMPING * lack)
+        return None
 
 
 SCHEDULES["Multiplier"] = Multiplier  # so that mixtures parse back

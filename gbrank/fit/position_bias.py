@@ -3,12 +3,13 @@
 Scores and biases explain clicks together, so that scores need not explain effects of position.
 """
 
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from gbrank.clicks import PositionReport, find_slots, position_report
+from gbrank.clicks import PositionReport, Slots, position_report
 from gbrank.common.checks import Vector, canonical, warn_user
 from gbrank.common.collective import all_gather
 from gbrank.data.documents import Documents
@@ -20,6 +21,7 @@ from .interrupted import is_part
 PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents
 
 
+@dataclass
 class PositionBiases:
     r"""The biases of positions in a training on clicks, together with its trees.
 
@@ -40,44 +42,38 @@ class PositionBiases:
     additive model). LightGBM's parameter lambdarank_position_bias_regularization (the steps).
     """
 
-    def __init__(
-        self,
-        positions: Vector,
-        trust: Vector,  # the share of each position's effect that the log tells
-        learning_rate: float,
-        rounds: list[list[float]],  # the biases after each round, to which those to come are added
-    ) -> None:
-        self._slots = find_slots(positions)
-        self._trust = trust
-        self._learning_rate = learning_rate
-        self._rounds = rounds
-        if not rounds:
-            rounds.append([0.0] * len(trust))
+    slots: Slots
+    trust: Vector  # the share of each position's effect that the log tells
+    learning_rate: float
+    rounds: list[list[float]]  # the biases after each round, to which those to come are added
+
+    def __post_init__(self) -> None:
+        if not self.rounds:
+            self.rounds.append([0.0] * len(self.trust))
 
     def add_to(self, scores: Vector) -> Vector:
         """Return what the objective sees."""
-        return scores + np.array(self._rounds[-1])[self._slots.index]
+        return scores + np.array(self.rounds[-1])[self.slots.index]
 
     def improve(self, gradient: Vector, curvature: Vector) -> None:
         """Take a step of each bias."""
-        bias = np.array(self._rounds[-1])
+        bias = np.array(self.rounds[-1])
         slope, weight = (
-            order_free_sums(values, self._slots.index, len(bias))
-            for values in (gradient, curvature)
+            order_free_sums(values, self.slots.index, len(bias)) for values in (gradient, curvature)
         )
         prior = PRIOR * weight.sum() / len(gradient)
-        trust = self._trust
+        trust = self.trust
         rest = (1 - trust) * weight
         step = trust * (slope + prior * bias) + rest * bias
         scale = trust * (weight + prior) + rest
         step[scale > 0] /= scale[scale > 0]  # 0 where no document has a curvature
-        self._rounds.append((bias - self._learning_rate * step).tolist())
+        self.rounds.append((bias - self.learning_rate * step).tolist())
 
     def after(self, rounds: int) -> dict[Any, float]:
         """Return the bias of each slot, less that of the first of its context."""
-        biases = np.array(self._rounds[rounds])
-        relative = (biases - biases[self._slots.first]).tolist()
-        return dict(zip(self._slots.names, relative, strict=True))
+        biases = np.array(self.rounds[rounds])
+        relative = (biases - biases[self.slots.first]).tolist()
+        return dict(zip(self.slots.names, relative, strict=True))
 
 
 def report_of_positions(rows: Documents, regularization: str | None) -> PositionReport | None:

@@ -124,8 +124,9 @@ def test_every_column_is_in_the_hash_of_a_checkpoint(name: str, sparse: bool) ->
         return [key for key in before if before[key] != after[key]]
 
     assert differences(other, whole) == [name]
+    listed = f"eval_{name}" if name in VALIDATION else "eval_set"
     if name in ("y", *VALIDATION):
-        assert differences(whole, whole, other) == [f"{VALIDATION.get(name, 'eval_set')}[1]"]
+        assert differences(whole, whole, other) == [f"{listed}[1]"]
 
 
 def test_columns_go_to_workers() -> None:
