@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from .common.checks import ArgumentError, check_integer, check_number, check_takes, quoted
 from .common.fields import REQUIRED, Checked, Choice, Integer, Real
-from .common.grammar import changed_options, evaluate, format_call
+from .common.grammar import evaluate
 
 __all__ = ["Schedule", "Sigma", "constant", "cosine", "geometric", "join", "linear", "staircase"]
 
@@ -38,12 +38,6 @@ class Schedule(Checked, ABC):
 
     _: KW_ONLY
     unit: Literal["absolute", "spread"] = Choice("absolute", ["absolute", "spread"])
-
-    def __repr__(self) -> str:
-        """Return the call that makes the same schedule."""
-        options = changed_options(self)
-        unit = {"unit": options.pop("unit")} if "unit" in options else {}
-        return format_call(self, options | unit)
 
     @abstractmethod
     def __call__(self, round: int, rounds: int | None = None) -> float:
@@ -280,11 +274,6 @@ def check_sigma(value: Any, name: str) -> float:
 def sigma_at(schedule: Curve, round: int, rounds: int | None) -> float:
     """Return sigma in a round, refusing what is no valid width."""
     return check_sigma(schedule(round, rounds), f"sigma in round {round}")
-
-
-def weight_at(schedule: Curve, round: int, rounds: int | None) -> float:
-    """Return a weight in a round, refusing what is no valid weight."""
-    return check_number(schedule(round, rounds), f"weight in round {round}", 0)
 
 
 def check_schedule(schedule: Curve, rounds: int | None) -> None:

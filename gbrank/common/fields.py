@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, field, fields
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .checks import check_choice, check_number, plain
+from .grammar import changed_options, format_call
 
 CHECK = "check"  # the metadata of a field: (value, name) -> checked value
 REQUIRED: Any = MISSING  # the default of a field that has none
@@ -18,15 +19,12 @@ def Parameter(default: object, check: Callable[..., Any], **options: Any) -> Any
     return field(default=default, metadata={CHECK: partial(check, **options)})
 
 
-def Real(
-    default: float | None, low: float = -np.inf, high: float = np.inf, **options: float
-) -> Any:
+def Real(default: float | None, low: float = -np.inf, **options: float) -> Any:
     """Declare a field of numbers in bounds, with options of `check_number`.
 
     None is one of them if it is the default.
     """
-    options["optional"] = default is None
-    return Parameter(default, check_number, low=low, high=high, **options)
+    return Parameter(default, check_number, low=low, optional=default is None, **options)
 
 
 Integer = partial(Real, integer=True)
@@ -37,9 +35,7 @@ def Choice(default: object, choices: Iterable[object]) -> Any:
     return Parameter(default, check_choice, choices=choices)
 
 
-def Boolean(default: bool) -> Any:
-    """Declare a field that is True or False."""
-    return Choice(default, [True, False])
+Boolean = partial(Choice, choices=[True, False])
 
 
 def checked_fields(item: Any) -> dict[str, Any]:
@@ -61,3 +57,10 @@ class Checked:
         for name, value in checked_fields(self).items():
             number = isinstance(value, int | float)
             object.__setattr__(self, name, plain(getattr(self, name)) if number else value)
+
+    def __repr__(self) -> str:
+        """Write the call that makes the same value, with what only keywords set at the end."""
+        options = changed_options(self)
+        by_keyword = [item.name for item in fields(cast(Any, self)) if item.kw_only]
+        last = {name: options.pop(name) for name in by_keyword if name in options}
+        return format_call(self, options | last)

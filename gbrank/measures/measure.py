@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.checks import ArgumentError, Mask, Vector, check_labels, check_scores
 from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import Checked, Choice, Integer, Parameter, Real
-from gbrank.common.grammar import changed_options, check_label_name, format_call, format_options
+from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.registry import notes
 from gbrank.common.runtime import usable_threads
 from gbrank.data.documents import EVERY, Chosen, Documents
@@ -363,12 +363,6 @@ class Measure(Checked, ABC):
         if canonical == self._spelling.canonical:
             return self._spelling.text
         return self._spelling.name + rest
-
-    def __repr__(self) -> str:
-        """Write the call that makes the same measure."""
-        options = changed_options(self)
-        k = {"k": options.pop("k")} if "k" in options else {}
-        return format_call(self, k | options)
 
 
 class RankMeasure(Measure):

@@ -21,13 +21,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.collective import all_any
 from gbrank.common.fields import Checked
-from gbrank.common.grammar import (
-    changed_options,
-    check_label_name,
-    format_call,
-    format_options,
-    split_label,
-)
+from gbrank.common.grammar import changed_options, check_label_name, format_options, split_label
 from gbrank.common.registry import notes
 from gbrank.data.documents import Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
@@ -39,7 +33,7 @@ from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.discounted import NDCG
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
-from gbrank.schedules import Curve, Sigma, as_schedule, check_sigma, constant, unit_of, weight_at
+from gbrank.schedules import Curve, Sigma, as_schedule, check_sigma, constant, unit_of
 
 # In spreads of the scores: a wider start would undo what RankNet has learned.
 ANNEALED = "geometric(0.3, 0.1, unit='spread')"
@@ -147,10 +141,6 @@ class Objective(Checked, ABC):
             inner = f":{self.measure}"
             options.pop("measure", None)
         return self.name + format_options(options) + inner
-
-    def __repr__(self) -> str:
-        """Return the call that makes the same objective, of those that are not printed in full."""
-        return format_call(self, changed_options(self))
 
     @property
     def rescaled(self) -> bool:
@@ -503,7 +493,8 @@ def _checked(weight: Sigma) -> float | Curve:
 
 def _shares(weights: Sequence[Curve], round: int, rounds: int | None) -> list[float]:
     """Return the weights in a round, over their sum."""
-    values = [weight_at(weight, round, rounds) for weight in weights]
+    name = f"weight in round {round}"
+    values = [check_number(weight(round, rounds), name, 0) for weight in weights]
     total = sum(values)
     if not 0 < total < np.inf:
         raise ValueError(

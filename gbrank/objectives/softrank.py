@@ -275,7 +275,7 @@ class SoftRank(MeasureObjective):
     wanted = "be of the form Σ G(y) D(r) for SoftRank, such as 'ndcg' or 'precision@5'"
     declared = Facts(sigma=ANNEALED, start="ranknet", takes_measure=True)
 
-    tolerance: float = Real(1e-4, 1e-10, 1e-3)
+    tolerance: float = Real(1e-4, 1e-10, high=1e-3)
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:
