@@ -44,8 +44,13 @@ class Options(NamedTuple):
     by_threads: Sequence[str] = ()
     of_leaves: Sequence[str] = ()
 
-    def check(self, user: Mapping[str, Any], defaults: Params, known: Iterable[str]) -> Params:
-        """Check the user's parameters beside gbrank's, and give them their main names."""
+    def check(
+        self, user: Mapping[str, Any], defaults: Params, known: Iterable[str], schema: Schema
+    ) -> Params:
+        """Check the user's parameters beside gbrank's; give main names, and columns by position.
+
+        Texts are read as boosters do: "(1, -1)", "[[0, 1], [2]]".
+        """
         mains = by_name(self.aliases)
         checked: Params = {}
         for name, value in user.items():
@@ -69,6 +74,13 @@ class Options(NamedTuple):
             messages.append(unknown_names("booster parameter", unknown, known))
         if messages:
             raise ValueError(" ".join(messages))
+        for name, read in READERS.items():
+            if name in checked:
+                value = checked[name]
+                if isinstance(value, str):
+                    with suppress(ValueError, SyntaxError):
+                        value = literal_eval(value)
+                checked[name] = read(value, f"{name} in booster_params", schema)
         return checked
 
     def _why_not(self, main: str, params: Mapping[str, Any]) -> str:
@@ -121,22 +133,6 @@ def whole_number(
 ) -> int:
     """Check a parameter that must be a whole number in this range."""
     return check_integer(params.get(name, default), f"{name} in booster_params", low, high)
-
-
-def by_position(params: Params, schema: Schema) -> Params:
-    """Give columns by position, where the user's parameters give them by name.
-
-    Texts are read as boosters do: "(1, -1)", "[[0, 1], [2]]".
-    """
-    params = dict(params)
-    for name, read in READERS.items():
-        if name in params:
-            value = params[name]
-            if isinstance(value, str):
-                with suppress(ValueError, SyntaxError):
-                    value = literal_eval(value)
-            params[name] = read(value, f"{name} in booster_params", schema)
-    return params
 
 
 def _signs(value: object, argument: str, schema: Schema) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ def tree_params(settings: TreeSettings, schema: Schema) -> dict[str, Any]:
         "max_features": settings.colsample,
     }
     known = DecisionTreeRegressor().get_params()
-    return defaults | OPTIONS.check(settings.params, defaults, known)
+    return defaults | OPTIONS.check(settings.params, defaults, known, schema)
 
 
 # 3. A trainer: one tree a round, on derivatives at the scores so far.

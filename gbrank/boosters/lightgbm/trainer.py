@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.booster_params import LARGEST_INT32, by_position, options_in_use, whole_number
+from gbrank.boosters.booster_params import LARGEST_INT32, options_in_use, whole_number
 from gbrank.boosters.interface import (
     BINNED_ROWS,
     GradientFunction,
@@ -58,7 +58,7 @@ def tree_params(settings: TreeSettings, schema: Schema) -> Params:
     """Translate settings into LightGBM's parameters, of which none is refused."""
     defaults = _defaults(settings)
     workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
-    user = LIGHTGBM.options.check(settings.params, defaults | workers, known_names())
+    user = LIGHTGBM.options.check(settings.params, defaults | workers, known_names(), schema)
     check_choice(str(user.get("boosting") or KINDS[0]).lower(), "boosting in booster_params", KINDS)
     method = user.get("monotone_constraints_method") or METHODS[0]
     check_choice(method, "monotone_constraints_method in booster_params", METHODS)
@@ -75,7 +75,7 @@ def tree_params(settings: TreeSettings, schema: Schema) -> Params:
         defaults["num_threads"] = 1
     if settings.extra_trees:
         defaults["max_bin"] = BINS_OF_RANDOM_THRESHOLDS
-    return by_position(defaults | user, schema)
+    return defaults | user
 
 
 def _defaults(settings: TreeSettings) -> Params:
