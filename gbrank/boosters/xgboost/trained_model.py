@@ -20,9 +20,6 @@ from .library import check_threads, translated, xgb
 
 # Objectives whose predictions are exponentials of scores.
 LOGARITHMS = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"}
-
-# The coarsest rounding of initial scores, in units of their standard deviation.
-COARSEST = 1e-3
 NOT_HELD = "X must be what XGBoost can hold"
 
 
@@ -234,24 +231,9 @@ def as_matrix(
 ) -> xgb.DMatrix:
     """Convert features and initial scores; only training needs to know the columns."""
     check_threads(n_jobs)
-    margin = checked_margin(init_score)
     if sp.issparse(X):  # XGBoost takes what is not in a sparse matrix as missing
         X = X.astype(np.float32).toarray()
     with translated(NOT_HELD, BoosterError):
         return xgb.DMatrix(
-            X, base_margin=margin, nthread=n_jobs, enable_categorical=True, **columns
+            X, base_margin=init_score, nthread=n_jobs, enable_categorical=True, **columns
         )
-
-
-def checked_margin(init_score: Vector | None) -> Vector | None:
-    """Check initial scores: single precision must tell them apart."""
-    if init_score is None:
-        return None
-    largest = init_score[np.abs(init_score).argmax()]
-    step = np.spacing(np.float32(abs(largest)))
-    if step > COARSEST * max(1.0, init_score.std()):
-        raise ValueError(
-            "init_score must be closer to 0 with XGBoost, whose single-precision numbers are "
-            f"{step:.3g} apart at {largest}: subtract the mean."
-        )
-    return init_score

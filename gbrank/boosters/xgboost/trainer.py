@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.boosters.booster_params import by_position, whole_number
+from gbrank.boosters.booster_params import whole_number
 from gbrank.boosters.interface import (
     GradientFunction,
     Params,
@@ -28,7 +28,7 @@ from gbrank.data.schema import Schema
 
 from . import XGBOOST
 from .library import check_threads, translated, xgb
-from .trained_model import NOT_HELD, XGBoostModel, as_matrix, checked_margin
+from .trained_model import NOT_HELD, XGBoostModel, as_matrix
 
 # Parameters that draw features, besides colsample.
 DRAWING = ("colsample_bylevel", "colsample_bynode")
@@ -36,6 +36,8 @@ DRAWING = ("colsample_bylevel", "colsample_bynode")
 OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 # https://xgboost.readthedocs.io/en/stable/parameter.html
 REFUSED = "XGBoost refuses the parameters or data"
+# The coarsest rounding of initial scores, in units of their standard deviation.
+COARSEST = 1e-3
 # Gradients below this are scaled up, where the mean curvature is 1.
 SMALL = 1.0
 # By at most 2 to this power: learning rate and leaves must be numbers in single precision.
@@ -72,7 +74,7 @@ def tree_params(settings: TreeSettings, schema: Schema) -> Params:
         booster = xgb.Booster(params, [placeholder])
         # In its nested configuration, values of parameters are texts, and else only names of parts.
         known = {*re.findall(r'"(\w+)":"', booster.save_config()), "verbosity"} - {"name"}
-        params |= by_position(XGBOOST.options.check(settings.params, params, known), schema)
+        params |= XGBOOST.options.check(settings.params, params, known, schema)
         params.pop("verbosity", None)
         booster.set_param(params)
         booster.save_config()
@@ -92,6 +94,8 @@ class XGBoostTrainer:
         self._seed_each_round = params["seed_per_iteration"]
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = params.pop("verbosity")
+        for part in rows:
+            check_margin(part.init_score)
         self._train = training_matrix(rows[0], schema, settings)
         self._scores_by: list[Callable[[xgb.Booster], Vector]] = [partial(_scores, self._train)]
         self._scores_by += [
@@ -155,6 +159,19 @@ class XGBoostTrainer:
         del self._booster, self._train, self._scores_by
 
 
+def check_margin(init_score: Vector | None) -> None:
+    """Check initial scores: single precision must tell them apart."""
+    if init_score is None:
+        return
+    largest = init_score[np.abs(init_score).argmax()]
+    step = np.spacing(np.float32(abs(largest)))
+    if step > COARSEST * max(1.0, init_score.std()):
+        raise ValueError(
+            "init_score must be closer to 0 with XGBoost, whose single-precision numbers are "
+            f"{step:.3g} apart at {largest}: subtract the mean."
+        )
+
+
 def _scores(data: xgb.DMatrix, booster: xgb.Booster) -> Vector:
     scores = booster.predict(data, output_margin=True, validate_features=False)
     return np.asarray(scores, dtype=np.float64)
@@ -169,11 +186,10 @@ def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> 
     if user.get("tree_method", "hist") != "hist":
         return as_matrix(rows.X, n_jobs, rows.init_score, **columns)
     options = {"nthread": n_jobs, "enable_categorical": True, "max_bin": user.get("max_bin")}
-    margin = checked_margin(rows.init_score)
     with translated(NOT_HELD, BoosterError):
         bins = xgb.QuantileDMatrix(_Blocks(_sample(rows.X), columns), **options)
         data = xgb.QuantileDMatrix(_Blocks(rows.X, columns), ref=bins, **options)
-        data.set_info(base_margin=margin)
+        data.set_info(base_margin=rows.init_score)
     return data
 
 
@@ -212,10 +228,10 @@ class SparseScores:
     """Scores of sparse rows, to which new trees are added: XGBoost would keep an array of rows."""
 
     def __init__(self, rows: Documents) -> None:
-        margin = checked_margin(rows.init_score)
         self._X = rows.X
         self._n_rounds = 0
-        self._scores = np.full(len(rows.y), 0.0 if margin is None else margin, np.float32)
+        start = 0.0 if rows.init_score is None else rows.init_score
+        self._scores = np.full(len(rows.y), start, np.float32)
 
     def by(self, booster: xgb.Booster) -> Vector:
         """Add the scores of a booster's new trees."""
