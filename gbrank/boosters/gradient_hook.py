@@ -2,7 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from traceback import walk_stack
 from typing import Any, TypeAlias, TypeVar
@@ -120,9 +120,10 @@ class GradientHook(StagedObjective):
             self.watch(record.gradients)
         return gradient, curvature
 
-    def warn_of_stopping(self, round: int, patience: int) -> None:
+    def warn_of_stopping(self, round: int, of_booster: Iterable[int]) -> None:
         """Warn once that a booster's own early stopping may end training in the start."""
         begin = self.current_plan.begin
+        patience = max(of_booster, default=0)
         if patience <= 0 or round >= begin or self._warned:
             return
         self._warned = True
@@ -154,29 +155,32 @@ class MeasureHook:
         return [replace(item, weights=mean_weights(documents)) for item in bound]
 
 
+@dataclass(eq=False)
 class StagedStopping:
     """Ends people's own training calls as `GBRanker` ends its own; says what the model keeps."""
 
-    def __init__(self, hook: GradientHook, rounds: int, verbose: bool) -> None:
-        self._hook = hook
-        self._verbose = verbose
-        self._patience = check_integer(rounds, "rounds", 1)
+    hook: GradientHook
+    patience: int
+    verbose: bool
+
+    def __post_init__(self) -> None:
+        check_integer(self.patience, "rounds", 1)
 
     def ends(self, done: int, best: int) -> bool:
         """Tell whether training ends after some rounds, of which `best` are to be kept."""
-        hook = self._hook
-        plan = hook.current_plan.without_patience(done, best, self._patience)
+        hook = self.hook
+        plan = hook.current_plan.without_patience(done, best, self.patience)
         hook.current_plan = plan
         ended_early = plan != hook.plan and done == plan.end
-        return ended_early or plan.out_of_patience(done, best, self._patience)
+        return ended_early or plan.out_of_patience(done, best, self.patience)
 
     def say(self, done: int, best: int) -> None:
         """Print how many rounds the model keeps of each stage; warn if it keeps only the start."""
-        plan = self._hook.current_plan
-        self._hook.warn_of_start_alone(done, best, plan)
-        if not self._verbose:
+        plan = self.hook.current_plan
+        self.hook.warn_of_start_alone(done, best, plan)
+        if not self.verbose:
             return
-        *starts, main = self._hook.stages
+        *starts, main = self.hook.stages
         first = min(best, plan.begin)
         of_start = f"{first} of {starts[0].title}, then " if starts else ""
         of_main = f"{best - first} of {main.title}"

@@ -135,10 +135,12 @@ def test_a_metric_of_which_less_is_better(curve: list[float], best: int) -> None
     fobj, values = lightgbm_fobj("ranknet"), iter(curve)
     data = lgb.Dataset(X, Y, group=[15] * 60, free_raw_data=False)
     params: dict[str, Any] = {"objective": fobj, "metric": "none", "verbosity": -1}
+    record: dict[str, Any] = {}
     booster = lgb.train(
         params, data, 5, valid_sets=[data.create_valid(X, Y, group=[15] * 60)],
         feval=lambda *_: ("loss", next(values), False),
-        callbacks=[fobj.early_stopping(2, verbose=False)],
+        callbacks=[fobj.early_stopping(2, verbose=False), lgb.record_evaluation(record)],
     )  # fmt: skip
     assert booster.best_iteration == best
+    assert len(record["valid_0"]["loss"]) == len(curve) - 1  # the last round, too
     assert len([*values]) == 1  # which nobody came to

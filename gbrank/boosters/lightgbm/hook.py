@@ -1,6 +1,7 @@
 """LightGBM: custom objective, custom metrics. The only file that knows its signatures."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,7 +82,7 @@ class lightgbm_fobj(GradientHook):
         round = booster.current_iteration()
         callbacks = callers("callbacks_after_iter", list) or []
         patience = [getattr(callback, "stopping_rounds", 0) for callback in callbacks]
-        self.warn_of_stopping(round, max(patience, default=0))
+        self.warn_of_stopping(round, patience)
         return self.at_round(round, first, second, weight, group)
 
     def early_stopping(self, rounds: int, *, verbose: bool = True) -> Callable[[Any], None]:
@@ -137,12 +138,12 @@ class lightgbm_fobj(GradientHook):
         return self.of_data(*_arguments(first, second, weight, group), round)
 
 
+@dataclass(eq=False)
 class _EarlyStopping(StagedStopping):
     """A callback of LightGBM's; `order` is that of its own early stopping."""
 
-    order = 30
+    order: int = 30  # LightGBM reads it of the object, not of its class
     before_iteration = False
-    _value: float
 
     def __call__(self, env: lgb.callback.CallbackEnv) -> None:
         """Raise LightGBM's exception where training ends."""
@@ -162,7 +163,7 @@ class _EarlyStopping(StagedStopping):
         value = judged[0][2] if judged[0][3] else -judged[0][2]
         if env.iteration == env.begin_iteration or value > self._value:
             self._best = done
-            self._value = value
+            self._value: float = value
             self._results = results
         if self.ends(done, self._best) or done == env.end_iteration:
             self.say(done, self._best)

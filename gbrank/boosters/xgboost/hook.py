@@ -50,7 +50,7 @@ class xgboost_obj(GradientHook):
         round = booster.num_boosted_rounds()
         callbacks = callers("callbacks", list) or []
         theirs = (call for call in callbacks if type(call) is xgb.callback.EarlyStopping)
-        self.warn_of_stopping(round, max((call.rounds for call in theirs), default=0))
+        self.warn_of_stopping(round, (call.rounds for call in theirs))
         return self.at_round(round, scores, data)
 
     def early_stopping(
