@@ -30,7 +30,7 @@ from gbrank.ranker import GBRanker, opened_ranker
 from .elasticsearch import Extractors
 from .forest import FeatureNames, Forest, forest_of, names_of
 from .formats import LIGHTGBM_ZERO, Format, format_of
-from .linear import check_written, linear_format, weights_of
+from .linear import linear_content
 
 N_ROWS = 2000  # that try splits
 MISSING = 0.1  # share of values in them
@@ -105,15 +105,10 @@ def export_model(
     """
     ranker = opened_ranker(model)
     if isinstance(ranker, LinearModel):
-        linear = linear_format(format)
         for name, value in (("missing_as_zero", missing_as_zero), ("extractors", extractors)):
             if value not in (False, None):
                 raise ArgumentError(name, "must not be set for a linear ranker")
-        weights = weights_of(ranker, feature_names)
-        text = linear.write(Path(path).stem, weights)
-        if verify:
-            check_written(linear.read(text), weights, ranker)
-        content = text.encode()
+        content = linear_content(ranker, Path(path).stem, format, feature_names, verify)
     else:
         chosen = format_of(format)
         forest, predict = exportable(ranker, path, chosen, feature_names, missing_as_zero)

@@ -51,28 +51,29 @@ LINEAR_FORMATS = {
 }
 
 
-def linear_format(name: str) -> LinearFormat:
-    """Find the format of a name, after which may be a colon and the version of the engine."""
-    base = str(name).partition(":")[0]
+def linear_content(
+    ranker: LinearModel, name: str, format: str, feature_names: FeatureNames | None, verify: bool
+) -> bytes:
+    """Write the weights of a ranker, but not those of z-scores.
+
+    After the format's name may be a colon and the version of the engine. To verify a file is to
+    check that it has these weights, and that they give the scores of the ranker.
+    """
+    base = str(format).partition(":")[0]
     check_known_name("format of linear rankers", base, LINEAR_FORMATS)
-    return LINEAR_FORMATS[base]
-
-
-def weights_of(ranker: LinearModel, feature_names: FeatureNames | None) -> Weights:
-    """Collect the weights by name; refuse those of z-scores."""
     if isinstance(ranker, LinearRanker) and ranker._fitted.by_query:
         raise ArgumentError(
             "by_query",
             "must be False for a linear ranker to be exported: its weights are of z-scores over "
             "all documents of a query, which engines compute over what each sub-query retrieves",
         )
-    return dict(zip(names_of(ranker, feature_names), ranker.coef_.tolist(), strict=True))
-
-
-def check_written(written: Weights, weights: Weights, ranker: LinearModel) -> None:
-    """Check that a file has these weights, and that they give the scores of the ranker."""
-    if written != weights:
-        raise ArgumentError("path", "must have the ranker's weights", str(written))
-    rows = np.random.default_rng(0).normal(size=(N_ROWS, len(weights)))
-    if not np.allclose(rows @ [*weights.values()], ranker.predict(rows)):
-        raise ArgumentError("path", "must give the ranker's scores", str(written))
+    weights = dict(zip(names_of(ranker, feature_names), ranker.coef_.tolist(), strict=True))
+    text = LINEAR_FORMATS[base].write(name, weights)
+    if verify:
+        written = LINEAR_FORMATS[base].read(text)
+        if written != weights:
+            raise ArgumentError("path", "must have the ranker's weights", str(written))
+        rows = np.random.default_rng(0).normal(size=(N_ROWS, len(weights)))
+        if not np.allclose(rows @ [*weights.values()], ranker.predict(rows)):
+            raise ArgumentError("path", "must give the ranker's scores", str(written))
+    return text.encode()
