@@ -3,7 +3,7 @@
 A training may begin with another objective than its own: these are two stages.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -116,14 +116,6 @@ def stages_of(
     return [make_stage(first, as_schedule(first.facts.sigma), 0, begin), main]
 
 
-def stages_by_plan(stages: Sequence[Stage], plan: Plan) -> Sequence[Stage]:
-    """Shift the stages of a plan whose start may have ended early."""
-    *starts, main = stages
-    if not starts or main.begin == plan.begin:
-        return stages
-    return [*starts, replace(main, begin=plan.begin, rounds=plan.end - plan.begin)]
-
-
 @dataclass(eq=False, repr=False)
 class StagedObjective:
     """The objective of a training, and the one that it begins with, if any.
@@ -158,6 +150,13 @@ class StagedObjective:
             for stage in self.stages
         ]
 
+    def stages_by(self, plan: Plan) -> list[Stage]:
+        """Shift the stages by a plan whose start may have ended early."""
+        *starts, main = self.stages
+        if not starts or main.begin == plan.begin:
+            return self.stages
+        return [*starts, replace(main, begin=plan.begin, rounds=plan.end - plan.begin)]
+
     def derivatives(
         self,
         bound: list[BoundObjective],
@@ -179,7 +178,7 @@ class StagedObjective:
         if round is None:
             self._check_round_plays_no_part()
         number = round or 0
-        stages = stages_by_plan(self.stages, plan or self.plan)
+        stages = self.stages_by(plan or self.plan)
         index = sum(number >= stage.begin for stage in stages[1:])
         stage = stages[index]
         part = bound[index]
@@ -217,7 +216,7 @@ class StagedObjective:
 
     def progress(self, plan: Plan, rounds: int) -> Progress | None:
         """Tell how far the schedule of the objective itself is after some rounds of a plan."""
-        return stages_by_plan(self.stages, plan)[-1].progress(rounds)
+        return self.stages_by(plan)[-1].progress(rounds)
 
     def warn_of_start_alone(self, done: int, best: int, plan: Plan) -> None:
         """Warn where the rounds that a model keeps are all of the start."""

@@ -67,8 +67,8 @@ class LightGBMModel:
 
     def predict(self, X: Features, n_jobs: int, n_trees: int | None = None) -> Vector:
         """Score each row, by the first trees or by all."""
-        scores = self._predicted(X, n_jobs, num_iteration=n_trees, raw_score=True)
-        return np.asarray(scores, dtype=np.float64)
+        scores: Vector = self._predicted(X, n_jobs, num_iteration=n_trees, raw_score=True)
+        return scores
 
     def _predicted(self, X: Features, n_jobs: int, **options: Any) -> Any:
         """Predict; columns are known by their places."""
