@@ -50,11 +50,10 @@ Tree: TypeAlias = Leaf | Split
 
 def splits(tree: Tree) -> Iterator[Split]:
     """Yield all splits of a tree."""
-    todo = [tree]
-    while todo:
-        if not isinstance(node := todo.pop(), Leaf):
-            yield node
-            todo += [node.right, node.left]
+    if not isinstance(tree, Leaf):
+        yield tree
+        yield from splits(tree.left)
+        yield from splits(tree.right)
 
 
 def with_splits(tree: Tree, change: Callable[[Split], Tree]) -> Tree:

@@ -28,7 +28,7 @@ from gbrank.linear.linear_ranker import LinearModel
 from gbrank.ranker import GBRanker, opened_ranker
 
 from .elasticsearch import Extractors
-from .forest import FeatureNames, Forest, forest_of, names_of
+from .forest import FeatureNames, Forest, names_of, trees_of
 from .formats import LIGHTGBM_ZERO, Format, format_of
 from .linear import linear_content
 
@@ -209,7 +209,8 @@ def exportable(
         demand = f"must be None for {format.name}, which identifies features by column order"
         raise ArgumentError("feature_names", demand)
     check_choice(missing_as_zero, "missing_as_zero", [False, True])
-    forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
+    names = names_of(ranker, feature_names)
+    forest = Forest(Path(path).stem, names, trees_of(ranker), ranker._schema.categories)
     coded = forest.by_category() - forest.categories.keys()
     if coded and format.categories == "texts" and not ranker.training_data_:
         demand = "must be another: the words of a booster's categories are known to its library"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gbrank.boosters.tree import Membership, Split, Tree, splits, with_splits
@@ -43,19 +44,17 @@ def expect(holds: bool, demand: str) -> None:
         raise ValueError(f"expected {demand}")
 
 
-def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
+def trees_of(ranker: GBRanker) -> list[Tree]:
     """Collect the trees of a ranker, after those of its `init_`."""
-    model = ranker._fitted.model
-    schema = ranker._fitted.schema
-    init = ranker._fitted.init
-    forest = Forest(name, features, model.trees() or [0.0], schema.categories)
+    fitted = ranker._fitted
+    trees = fitted.model.trees() or [0.0]
+    init = fitted.init
     if init is None:
-        return forest
+        return trees
     if isinstance(init, PretrainedRanker):
         init = of_booster(init)
-    start = forest_of(init, name, init._schema.feature_names)
-    start = start.changed(lambda split: _split_by(split, init._schema, schema))
-    return replace(forest, trees=start.trees + forest.trees)
+    converted = partial(_split_by, inner=init._schema, outer=fitted.schema)
+    return [with_splits(tree, converted) for tree in trees_of(init)] + trees
 
 
 def _split_by(split: Split, inner: Schema, outer: Schema) -> Split:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from gbrank.boosters import BOOSTERS, Model, Trainer, TreeSettings
-from gbrank.boosters.booster_params import options_in_use
+from gbrank.boosters.booster import options_in_use
 from gbrank.boosters.interface import GradientPair, Plan, RoundRecord
 from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.clicks import find_slots

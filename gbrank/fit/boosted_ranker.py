@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gbrank.boosters import BOOSTERS, Model, TreeSettings
-from gbrank.boosters.booster_params import LARGEST_INT32
+from gbrank.boosters.booster import LARGEST_INT32
 from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_jobs, plain, quoted
 from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields

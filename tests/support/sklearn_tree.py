@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from gbrank.boosters import Booster, TreeSettings
-from gbrank.boosters.booster_params import Options
+from gbrank.boosters.booster import Options
 from gbrank.boosters.interface import GradientFunction, Refit, State
 from gbrank.boosters.tree import Leaf, Threshold, Tree
 from gbrank.common.checks import ArgumentError, Matrix, Positions, Vector

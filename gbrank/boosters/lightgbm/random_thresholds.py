@@ -12,7 +12,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.boosters.booster_params import whole_number
+from gbrank.boosters.booster import whole_number
 from gbrank.boosters.interface import Params
 from gbrank.common.checks import Mask, Positions, Vector
 from gbrank.data.feature_matrix import Features, dense_column, stacked

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.booster_params import LARGEST_INT32, options_in_use, whole_number
+from gbrank.boosters.booster import LARGEST_INT32, options_in_use, whole_number
 from gbrank.boosters.interface import (
     BINNED_ROWS,
     GradientFunction,

@@ -2,8 +2,7 @@
 
 import re
 
-from gbrank.boosters.booster import Booster
-from gbrank.boosters.booster_params import Options
+from gbrank.boosters.booster import Booster, Options
 from gbrank.common.words import WORDS
 
 XGBOOST = Booster(

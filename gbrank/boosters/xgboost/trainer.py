@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.boosters.booster_params import whole_number
+from gbrank.boosters.booster import whole_number
 from gbrank.boosters.interface import (
     GradientFunction,
     Params,
