@@ -106,13 +106,12 @@ class GradientHook(StagedObjective):
         if round == 0:  # an earlier training may have ended the start early
             self.current_plan = self.plan
             self._sigma_of_round.clear()
-        watched = self.watch is not None and round is not None
         gradient, curvature, record = self.derivatives(
             self._bound.of(owner, parts, self.bind),
             scores,
             round,
             plan=self.current_plan,
-            watched=watched,
+            watched=self.watch is not None and round is not None,
         )
         if round is not None:
             self._sigma_of_round[round] = record.sigma

@@ -204,15 +204,14 @@ class StagedObjective:
             gradient *= lengthening
             with np.errstate(over="ignore"):  # of sums, which are checked
                 smallest = self._scale(gradient, curvature, part, left_out, sigma, round == 0)
-            record = RoundRecord(sigma)
+            gradients = None
             if watched:
                 s, g, h = map(np.array, (scores, gradient, curvature))
                 gradients = RoundGradients(number, stage.name, sigma, s, g, h, queries)
-                record = RoundRecord(sigma, gradients)
             # Boosters add in an order of their own. What has a gradient keeps some curvature.
             _, unit = round_to_exact_sums(gradient, curvature)
             np.maximum(curvature, np.where(gradient == 0.0, smallest, unit), out=curvature)
-        return gradient, curvature, record
+        return gradient, curvature, RoundRecord(sigma, gradients)
 
     def progress(self, plan: Plan, rounds: int) -> Progress | None:
         """Tell how far the schedule of the objective itself is after some rounds of a plan."""

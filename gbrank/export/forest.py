@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from gbrank.boosters.tree import Membership, Split, Tree, splits, with_splits
 from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_unique, quoted
-from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.ranker import GBRanker, of_booster
@@ -53,26 +51,28 @@ def trees_of(ranker: GBRanker) -> list[Tree]:
         return trees
     if isinstance(init, PretrainedRanker):
         init = of_booster(init)
-    converted = partial(_split_by, inner=init._schema, outer=fitted.schema)
+    inner = init._schema
+    outer = fitted.schema
+    columns = inner.columns_in(outer)
+
+    def converted(split: Split) -> Split:
+        """Convert a split to the columns and codes of the model that adds to its own."""
+        column = columns[split.feature]
+        ours = inner.categories.get(split.feature)
+        known = outer.categories.get(column)
+        split = replace(split, feature=column)
+        if ours == known:
+            return split
+        if ours is None or known is None or not isinstance(split, Membership):
+            demand = f"must hold the types of the ranker in column {outer.feature_names[column]!r}"
+            raise ArgumentError("init", f"{demand} for the model to be exported")
+        left = {ours[code] for code in split.categories}
+        if split.missing_left:  # what a model does not know is missing to it
+            left |= {*known} - {*ours}
+        codes = tuple(code for code, value in enumerate(known) if value in left)
+        return replace(split, categories=codes)
+
     return [with_splits(tree, converted) for tree in trees_of(init)] + trees
-
-
-def _split_by(split: Split, inner: Schema, outer: Schema) -> Split:
-    """Convert a split to the columns and codes of the model that adds to its own."""
-    column = inner.columns_in(outer)[split.feature]
-    ours = inner.categories.get(split.feature)
-    known = outer.categories.get(column)
-    split = replace(split, feature=column)
-    if ours == known:
-        return split
-    if ours is None or known is None or not isinstance(split, Membership):
-        demand = f"must hold the types of the ranker in column {outer.feature_names[column]!r}"
-        raise ArgumentError("init", f"{demand} for the model to be exported")
-    left = {ours[code] for code in split.categories}
-    if split.missing_left:  # what a model does not know is missing to it
-        left |= {*known} - {*ours}
-    codes = tuple(code for code, value in enumerate(known) if value in left)
-    return replace(split, categories=codes)
 
 
 def names_of(ranker: BaseRanker[Any], feature_names: FeatureNames | None) -> list[str]:

@@ -194,26 +194,11 @@ class lightgbm_feval(MeasureHook):
         return [(name, value, True) for name, value in values]
 
 
-def _check_whole_queries(data: lgb.Dataset) -> None:
-    """Refuse a subset, such as a fold of `lgb.cv`, that has some documents of a query only."""
-    whole: Any = data.reference
-    sizes = None if data.used_indices is None else whole.get_group()
-    if sizes is None:
-        return
-    counts = Queries.from_sizes(sizes).count(np.asarray(data.used_indices))
-    cut = int(((counts > 0) & (counts < sizes)).sum())
-    if cut:
-        raise ArgumentError(
-            "Dataset",
-            "must hold whole queries",
-            f"a subset that cuts {cut} of {len(sizes)}",
-            " lgb.cv splits rows where the objective is a function: pass "
-            "folds=sklearn.model_selection.GroupKFold(5).",
-        )
-
-
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
-    """Identify the data set, its content, and the scores."""
+    """Identify the data set, its content, and the scores.
+
+    Refuse a subset, such as a fold of `lgb.cv`, that has some documents of a query only.
+    """
     owner: Any = np.asarray(first)
     labels = owner
     scores = second
@@ -221,9 +206,19 @@ def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, P
         owner = second
         scores = first
         labels = second.get_label()
-        _check_whole_queries(second)
         weight = second.get_weight()
         group = second.get_group()
+        whole: Any = second.reference
+        if second.used_indices is not None and (sizes := whole.get_group()) is not None:
+            counts = Queries.from_sizes(sizes).count(np.asarray(second.used_indices))
+            if cut := int(((counts > 0) & (counts < sizes)).sum()):
+                raise ArgumentError(
+                    "Dataset",
+                    "must hold whole queries",
+                    f"a subset that cuts {cut} of {len(sizes)}",
+                    " lgb.cv splits rows where the objective is a function: pass "
+                    "folds=sklearn.model_selection.GroupKFold(5).",
+                )
     if group is None:
         raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
     return owner, (labels, group, weight, None), scores

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,11 +96,11 @@ class XGBoostTrainer:
         for part in rows:
             check_margin(part.init_score)
         self._train = training_matrix(rows[0], schema, settings)
-        self._scores_by: list[Callable[[xgb.Booster], Vector]] = [partial(_scores, self._train)]
-        self._scores_by += [
-            SparseScores(part).by
+        self._sets: list[xgb.DMatrix | SparseScores] = [self._train]
+        self._sets += [
+            SparseScores(part)
             if sp.issparse(part.X) and not dart
-            else partial(_scores, as_matrix(part.X, settings.n_jobs, part.init_score))
+            else as_matrix(part.X, settings.n_jobs, part.init_score)
             for part in rows[1:]
         ]
         model = None if state is None else bytearray(state["model"])
@@ -142,7 +141,11 @@ class XGBoostTrainer:
 
     def scores(self, place: int) -> Vector:
         """Compute the current scores of the training rows, or of a validation set."""
-        return self._scores_by[place](self._booster)
+        rows = self._sets[place]
+        if isinstance(rows, SparseScores):
+            return rows.by(self._booster)
+        scores = self._booster.predict(rows, output_margin=True, validate_features=False)
+        return np.asarray(scores, dtype=np.float64)
 
     def state(self) -> State:
         """Serialize the trees, from which XGBoost computes the same scores again."""
@@ -156,7 +159,7 @@ class XGBoostTrainer:
     @interrupts_held()
     def close(self) -> None:
         """Release the data; `meeting` connects and disconnects workers."""
-        del self._booster, self._train, self._scores_by
+        del self._booster, self._train, self._sets
 
 
 def check_margin(init_score: Vector | None) -> None:
@@ -170,11 +173,6 @@ def check_margin(init_score: Vector | None) -> None:
             "init_score must be closer to 0 with XGBoost, whose single-precision numbers are "
             f"{step:.3g} apart at {largest}: subtract the mean."
         )
-
-
-def _scores(data: xgb.DMatrix, booster: xgb.Booster) -> Vector:
-    scores = booster.predict(data, output_margin=True, validate_features=False)
-    return np.asarray(scores, dtype=np.float64)
 
 
 def training_matrix(rows: Documents, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
