@@ -246,6 +246,14 @@ def position_report(
 
 def _estimate(shown: Any, clicked: Any, slots: Slots) -> tuple[Vector, Vector, Vector]:
     """Estimate the bias of each slot, its standard error, and the share of it identified."""
+
+    def variance_of_differences(covariance: Matrix) -> Vector:
+        """Compute that of each difference from the first slot of the same context."""
+        variance = np.diagonal(covariance)
+        with_first = covariance[np.arange(len(first)), first]
+        return np.maximum(variance + variance[first] - 2 * with_first, 0)
+
+    first = slots.first
     precision = np.linalg.inv(slots.prior)
     bias = np.zeros(len(slots.names))
     clicks = clicked.sum(axis=1)
@@ -262,21 +270,14 @@ def _estimate(shown: Any, clicked: Any, slots: Slots) -> tuple[Vector, Vector, V
     residual = clicked - expected
     posterior = np.linalg.inv(information + precision)
     robust = posterior @ ((residual.T @ residual).toarray() + precision) @ posterior
-    prior_variance = _difference_variance(slots.prior, slots.first)
-    posterior_variance = _difference_variance(posterior, slots.first)
+    prior_variance = variance_of_differences(slots.prior)
+    posterior_variance = variance_of_differences(posterior)
     remaining = np.ones(len(bias))
     np.divide(posterior_variance, prior_variance, out=remaining, where=prior_variance > 0)
     identified = np.clip((1 - remaining).round(9), 0, 1)
-    np.maximum.at(identified, slots.first, identified.copy())
-    error = np.sqrt(_difference_variance(robust, slots.first))
-    return bias - bias[slots.first], error, identified
-
-
-def _difference_variance(covariance: Matrix, first: Positions) -> Vector:
-    """Compute the variance of each difference from the first slot of the same context."""
-    variance = np.diagonal(covariance)
-    with_first = covariance[np.arange(len(first)), first]
-    return np.maximum(variance + variance[first] - 2 * with_first, 0)
+    np.maximum.at(identified, first, identified.copy())
+    error = np.sqrt(variance_of_differences(robust))
+    return bias - bias[first], error, identified
 
 
 def clicks_to_labels(

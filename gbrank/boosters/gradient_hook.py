@@ -150,8 +150,10 @@ class MeasureHook:
         return [(str(item.measure), item.mean(scores)) for item in bound]
 
     def _bind(self, documents: Documents) -> list[BoundMeasure]:
-        bound = [measure.bind(documents.y, documents.queries) for measure in self.measures]
-        return [replace(item, weights=mean_weights(documents)) for item in bound]
+        return [
+            replace(measure.bind(documents.y, documents.queries), weights=mean_weights(documents))
+            for measure in self.measures
+        ]
 
 
 @dataclass(eq=False)

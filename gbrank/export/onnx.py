@@ -111,22 +111,22 @@ def read_onnx(content: bytes, forest: Forest) -> list[Tree]:
     table = {field.name: onnx.helper.get_attribute_value(field) for field in node.attribute}
     for name in {*table} & TENSORS:
         table[name] = onnx.numpy_helper.to_array(table[name]).tolist()
-    members = iter(table.get("membership_values", []))
-    table["members"] = [
-        tuple(map(int, takewhile(isfinite, members))) if mode == MEMBER else ()
+    categories = iter(table.get("membership_values", []))
+    members = [
+        tuple(map(int, takewhile(isfinite, categories))) if mode == MEMBER else ()
         for mode in table["nodes_modes"]
     ]
-    return [_tree(table, False, root) for root in table["tree_roots"]]
 
+    def tree(is_leaf: bool, place: int) -> Tree:
+        expect(place >= 0, "nodes by number")
+        if is_leaf:
+            return float(table["leaf_weights"][place])
+        left = tree(table["nodes_trueleafs"][place], table["nodes_truenodeids"][place])
+        right = tree(table["nodes_falseleafs"][place], table["nodes_falsenodeids"][place])
+        column = table["nodes_featureids"][place]
+        missing_left = bool(table["nodes_missing_value_tracks_true"][place])
+        if table["nodes_modes"][place] == MEMBER:
+            return Membership(column, missing_left, left, right, members[place])
+        return Threshold(column, missing_left, left, right, table["nodes_splits"][place])
 
-def _tree(table: dict[str, Any], is_leaf: bool, place: int) -> Tree:
-    expect(place >= 0, "nodes by number")
-    if is_leaf:
-        return float(table["leaf_weights"][place])
-    left = _tree(table, table["nodes_trueleafs"][place], table["nodes_truenodeids"][place])
-    right = _tree(table, table["nodes_falseleafs"][place], table["nodes_falsenodeids"][place])
-    column = table["nodes_featureids"][place]
-    missing_left = bool(table["nodes_missing_value_tracks_true"][place])
-    if table["nodes_modes"][place] == MEMBER:
-        return Membership(column, missing_left, left, right, table["members"][place])
-    return Threshold(column, missing_left, left, right, table["nodes_splits"][place])
+    return [tree(False, root) for root in table["tree_roots"]]

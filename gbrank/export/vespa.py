@@ -8,7 +8,7 @@ depends on its version. Its LightGBMParser reads the file.
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from gbrank.boosters.tree import Leaf, Membership, Node, Split, Threshold, Tree, read_tree
@@ -64,12 +64,34 @@ def prepare_vespa(forest: Forest) -> Forest:
 def write_vespa(forest: Forest) -> bytes:
     """Write the content of the file."""
     categories = _texts(forest)
+
+    def node(tree: Tree) -> Node:
+        if isinstance(tree, Leaf):
+            return {"leaf_value": tree}
+        decision: Node
+        if isinstance(tree, Membership):
+            known = categories.get(tree.feature)
+            # An empty text is first: Java drops it at the end of what it splits.
+            texts = sorted(known[code] if known else str(code) for code in tree.categories)
+            decision = {"decision_type": "==", "threshold": "||".join(texts)}
+        else:
+            threshold = math.nextafter(tree.threshold, math.inf)  # of −∞, the smallest number
+            decision = {"decision_type": "<=", "threshold": threshold}
+        return {
+            "split_feature": tree.feature,
+            **decision,
+            "default_left": tree.missing_left,
+            "missing_type": "NaN",
+            "left_child": node(tree.left),
+            "right_child": node(tree.right),
+        }
+
     content = {
         "name": "tree",
         "objective": "regression",  # so that nothing is done to the sum
         "feature_names": forest.features,
         "tree_info": [
-            {"tree_index": number, "tree_structure": _node(tree, categories)}
+            {"tree_index": number, "tree_structure": node(tree)}
             for number, tree in enumerate(forest.trees)
         ],
         "pandas_categorical": [],
@@ -104,25 +126,3 @@ def read_vespa(content: bytes, forest: Forest) -> list[Tree]:
 def _texts(forest: Forest) -> dict[int, list[str]]:
     """Convert what codes stand for to texts, by column."""
     return {column: [*map(str, known)] for column, known in forest.categories.items()}
-
-
-def _node(tree: Tree, categories: Mapping[int, list[str]]) -> Node:
-    if isinstance(tree, Leaf):
-        return {"leaf_value": tree}
-    decision: Node
-    if isinstance(tree, Membership):
-        known = categories.get(tree.feature)
-        # An empty text is first: Java drops it at the end of what it splits.
-        texts = sorted(known[code] if known else str(code) for code in tree.categories)
-        decision = {"decision_type": "==", "threshold": "||".join(texts)}
-    else:
-        threshold = math.nextafter(tree.threshold, math.inf)  # of −∞, the smallest number
-        decision = {"decision_type": "<=", "threshold": threshold}
-    return {
-        "split_feature": tree.feature,
-        **decision,
-        "default_left": tree.missing_left,
-        "missing_type": "NaN",
-        "left_child": _node(tree.left, categories),
-        "right_child": _node(tree.right, categories),
-    }
