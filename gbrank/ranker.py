@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -42,7 +41,6 @@ from .serving import Predictor
 
 
 @explains_parameters
-@dataclass(eq=False, repr=False)
 class GBRanker(ExplainedRanker, TrainedInRounds):
     """Gradient-boosted tree ranker, a scikit-learn estimator on LightGBM or XGBoost.
 

@@ -78,7 +78,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
 
-    _allows_missing: ClassVar[bool] = False  # NaN in X
+    _allows_missing = False  # NaN in X
     _makes: ClassVar[type[Fitted]]  # what `fit` publishes
     eval_metric: Metrics
     _published: F | None = None  # what the last fit has made

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class CustomMeasure(Measure):
         The columns of X that the function is given.
     """
 
-    name: ClassVar[str] = "custom"
+    name = "custom"
 
     function: Callable[..., float]
     title: str

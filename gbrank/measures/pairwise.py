@@ -1,6 +1,6 @@
 """Rank correlations: pair-wise correct and Kendall's tau, which count pairs, and Spearman's."""
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -184,7 +184,7 @@ class PairwiseCorrect(Measure):
     swaps = Swaps(row=pairwise_row)
     by_rank = pairwise_by_rank
     work = PairwiseWork
-    span: ClassVar[tuple[float, float]] = (1.0, 0.0)
+    span = (1.0, 0.0)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return each label's place among its query's labels, and the number of pairs."""

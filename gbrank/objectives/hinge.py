@@ -1,7 +1,6 @@
 """RankSVM, and the squared hinge of GBRank, pair by pair."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gbrank.common.checks import Vector
 from gbrank.data.queries import Queries
@@ -78,7 +77,7 @@ class RankSVM(KernelObjective):
 
     name = "ranksvm"
     declared = Facts(convex=True)
-    squared: ClassVar[bool] = False
+    squared = False
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return hinge pairs of margin 1."""
