@@ -14,13 +14,13 @@ import numba
 import numpy as np
 import pytest
 import xgboost as xgb
+from lightgbm.basic import _LIB, _safe_call
 from numba.core import inline_closurecall, ir
 from numba.core.compiler import Flags
 from numba.core.targetconfig import TargetConfig
 from numpy.testing import assert_array_equal
 
 from gbrank import lightgbm_fobj, make_cubic, xgboost_obj
-from gbrank.boosters.lightgbm.trainer import merge
 from gbrank.common.checks import Positions, Vector
 from gbrank.engine.numba_internals import (
     VECTOR,
@@ -174,6 +174,6 @@ def test_lightgbm_merges_boosters() -> None:
     earlier = lgb.train(params, lgb.Dataset(X, y), 3)
     booster = lgb.Booster(params, lgb.Dataset(X, y - earlier.predict(X)))
     booster.update()
-    merge(booster, earlier)
+    _safe_call(_LIB.LGBM_BoosterMerge(booster._handle, earlier._handle))
     assert booster.num_trees() == 4
     assert_array_equal(booster.predict(X, num_iteration=3), earlier.predict(X))
