@@ -1,17 +1,17 @@
-"""Documents by row, by rank in a query, or by name; and those that a query has several times."""
+"""Documents by rank and by name; and those that a query has several times."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import ArgumentError, Positions, Vector, check_integer, quoted, warn_user
+from gbrank.common.checks import ArgumentError, Positions, Vector, warn_user
 
 from .feature_matrix import Features, as_dense, dense_column
 from .frames import as_frame
-from .ids import find_matches, is_missing
+from .ids import is_missing
 from .queries import Queries
 from .sampling import row_keys, split_mix
 
@@ -29,56 +29,6 @@ def document_names(docid: Any, queries: Queries) -> list[Any]:
     if len(names) != queries.n_documents:
         raise ArgumentError("docid", f"must have {queries.n_documents} entries", f"{len(names)}")
     return names
-
-
-def find_rows(
-    requested: Mapping[str, object],
-    queries: Queries,
-    query: object,
-    docid: Any,
-    ranked: Callable[[Positions], Positions],
-) -> tuple[list[int], list[str]]:
-    """Find the rows of documents of one query, and the documents' names, by argument.
-
-    They are requested by name with `docid`; else by rank from 1 with `query`, among its rows that
-    `ranked` sorts; else by row from 0.
-    """
-    rows = np.arange(queries.n_documents)
-    if query is not None:
-        known = queries.id_list
-        try:
-            ((query_number,),) = find_matches([query], known)
-        except (TypeError, ValueError):  # of what is no id, of no query's, or of several
-            demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
-            raise ArgumentError("query", demand, quoted(query)) from None
-        rows = queries.rows(query_number)
-    if docid is not None:
-        chosen = _rows_by_name(requested, rows, document_names(docid, queries))
-        names = [str(name) for name in requested.values()]
-    else:
-        first, kind = (0, "row") if query is None else (1, "rank")
-        rows = rows if query is None else ranked(rows)
-        numbers = [
-            check_integer(number, name, first, len(rows) - 1 + first)
-            for name, number in requested.items()
-        ]
-        chosen = [int(rows[number - first]) for number in numbers]
-        names = [f"{kind} {number}" for number in numbers]
-    if len({*queries.index[chosen].tolist()}) > 1:
-        ids = queries.id_list
-        both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
-        raise ArgumentError(" and ".join(requested), "must be of the same query", both)
-    return chosen, names
-
-
-def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[Any]) -> list[int]:
-    matches = find_matches([*requested.values()], [names[row] for row in rows], str)
-    for (argument, name), matching in zip(requested.items(), matches, strict=True):
-        if len(matching) != 1:
-            unit = "document of the query" if matching else "document"
-            got = f"{quoted(name)}, which {len(matching)} rows have"
-            raise ArgumentError(argument, f"must be the name of one {unit}", got)
-    return [int(rows[index]) for (index,) in matches]
 
 
 def warn_of_repeats(docid: Any, queries: Queries) -> None:

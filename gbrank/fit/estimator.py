@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import (
     ArgumentError,
@@ -186,8 +185,14 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         from gbrank.measures import judges
         from gbrank.measures.measure import bind_to_rows
 
-        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        named = {"y": y, "qid": qid, "group": group, "labels": labels, **weights}
+        named = {
+            "y": y,
+            "qid": qid,
+            "group": group,
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+            "labels": labels,
+        }
         X, columns = take_named_columns(X, named)
         scores = np.asarray(self._predicted(X, columns["qid"], group))
         queries = take_queries(columns, len(scores))
@@ -195,7 +200,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         by_position = measure.with_positions(self._schema)
         features = None if by_position is measure else self._schema.transform(X)
         if judge_labels is not None:
-            if any(weight is not None for weight in weights.values()):
+            if sample_weight is not None or query_weight is not None:
                 raise ArgumentError("judge_labels", "must not be combined with weights")
             columns = judges.with_judge(columns["y"], judge_labels, queries, labels)
         documents = Documents.checked(features, queries=queries, **columns)
@@ -232,7 +237,6 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         >>> bool((same.predict(X) == ranker.predict(X)).all())
         True
         """
-        check_is_fitted(self)
         write_saved(path, self._to_saved())
 
     @classmethod

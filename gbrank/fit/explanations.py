@@ -13,6 +13,7 @@ from gbrank.common.checks import (
     Positions,
     Vector,
     check_choice,
+    check_integer,
     check_jobs,
     quoted,
 )
@@ -21,7 +22,8 @@ from gbrank.common.table import Table, Tabular
 from gbrank.common.words import apart
 from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import Features, as_dense, n_rows
-from gbrank.data.lookup import by_rank, find_rows
+from gbrank.data.ids import find_matches
+from gbrank.data.lookup import by_rank, document_names
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 
@@ -289,6 +291,47 @@ class ExplainedRanker(BoostedRanker):
         """
         return self._gap(X, {"first": first, "second": second}, qid, group, query, docid)
 
+    def _rows(
+        self,
+        X: TableLike,
+        requested: Mapping[str, object],
+        queries: Queries,
+        query: object,
+        docid: Any,
+    ) -> tuple[list[int], list[str]]:
+        """Find the rows of documents of one query, and the documents' names.
+
+        They are requested by name with `docid`; else by rank from 1 with `query`; else by row.
+        """
+        rows = np.arange(queries.n_documents)
+        if query is not None:
+            known = queries.id_list
+            try:
+                ((query_number,),) = find_matches([query], known)
+            except (TypeError, ValueError):  # of what is no id, of no query's, or of several
+                demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
+                raise ArgumentError("query", demand, quoted(query)) from None
+            rows = queries.rows(query_number)
+        if docid is not None:
+            chosen = _rows_by_name(requested, rows, document_names(docid, queries))
+            names = [str(name) for name in requested.values()]
+        else:
+            first, kind = 0, "row"
+            if query is not None:
+                first, kind = 1, "rank"
+                rows = by_rank(rows, self.predict(take_rows(X, rows)))
+            numbers = [
+                check_integer(number, name, first, len(rows) - 1 + first)
+                for name, number in requested.items()
+            ]
+            chosen = [int(rows[number - first]) for number in numbers]
+            names = [f"{kind} {number}" for number in numbers]
+        if len({*queries.index[chosen].tolist()}) > 1:
+            ids = queries.id_list
+            both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
+            raise ArgumentError(" and ".join(requested), "must be of the same query", both)
+        return chosen, names
+
     def _gap(
         self,
         X: TableLike,
@@ -302,10 +345,7 @@ class ExplainedRanker(BoostedRanker):
         schema = self._schema
         queries = Queries.resolve(n_rows(X), qid, group)
 
-        def ranked(rows: Positions) -> Positions:
-            return by_rank(rows, self.predict(take_rows(X, rows)))
-
-        rows, names = find_rows(documents, queries, query, docid, ranked)
+        rows, names = self._rows(X, documents, queries, query, docid)
         beside = rows[1:] or queries.rows(queries.index[rows[0]]).tolist()
         table = take_rows(X, np.array([rows[0], *beside]))
         features = schema.transform(table)
@@ -326,6 +366,16 @@ class ExplainedRanker(BoostedRanker):
             scores=(above, below),
             names=(names[0], names[1] if second else "the mean of its list"),
         )
+
+
+def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[Any]) -> list[int]:
+    matches = find_matches([*requested.values()], [names[row] for row in rows], str)
+    for (argument, name), matching in zip(requested.items(), matches, strict=True):
+        if len(matching) != 1:
+            unit = "document of the query" if matching else "document"
+            got = f"{quoted(name)}, which {len(matching)} rows have"
+            raise ArgumentError(argument, f"must be the name of one {unit}", got)
+    return [int(rows[index]) for (index,) in matches]
 
 
 def _shares(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +26,8 @@ from gbrank.fit.arguments import (
     training_documents,
     validation_documents,
 )
-from gbrank.fit.estimator import WEIGHTS, BaseRanker, check_seed, check_verbose, draw_seed
-from gbrank.fit.fitted import Fitted, FittedRounds, Published, TrainedInRounds, saved, vector_of
+from gbrank.fit.estimator import WEIGHTS, BaseRanker, F, check_seed, check_verbose, draw_seed
+from gbrank.fit.fitted import FittedRounds, Published, TrainedInRounds, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import judges_of, run_rounds, warn_of_data
 from gbrank.fit.rounds import Callbacks, History, Stopping, check_callbacks
@@ -42,46 +42,21 @@ from gbrank.schedules import Sigma, as_schedule, unit_of
 from . import solvers
 from .features import learn_numbers, weighted_sum, with_numbers, z_scores
 
-W = TypeVar("W", bound="FittedWeights")
-
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FittedWeights(Fitted):
-    """Results of a fit of a linear ranker."""
-
-    coef: Vector = saved(vector_of)
-
-
-class LinearModel(BaseRanker[W]):
+class LinearModel(BaseRanker[F]):
     """Base class of linear rankers: a score is the sum of features times weights."""
 
     coef_ = Published[Vector]()
 
-    def predict(self, X: TableLike) -> Vector:
-        """Return the score of each row; higher ranks earlier within its query.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features, none missing.
-
-        Returns
-        -------
-        ndarray, shape (n_documents,)
-        """
-        fitted = self._fitted  # once: another thread may publish the next fit meanwhile
-        if not n_rows(X):
-            return np.empty(0)
-        return weighted_sum(fitted.schema.transform(X), fitted.coef)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FittedSteps(FittedWeights, FittedRounds):
+class FittedSteps(FittedRounds):
     """Results of a fit of a LinearRanker."""
 
+    coef: Vector = saved(vector_of)
     init_coef: Vector = saved(vector_of)
     by_query: bool = saved(bool)
 
@@ -251,8 +226,9 @@ class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
         UserWarning
             If the scales of the features differ so much that the regression may be inaccurate.
         """
-        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-        train = training_documents(X, y, qid, group, **weights)
+        train = training_documents(
+            X, y, qid, group, sample_weight=sample_weight, query_weight=query_weight
+        )
         valid = validation_documents(eval_set, eval_qid=eval_qid, eval_group=eval_group)
         return self._publish(self._frozen()._descend([train, *valid], callbacks))
 

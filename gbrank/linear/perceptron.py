@@ -11,23 +11,25 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import Vector
 from gbrank.common.fields import Integer, Real, checked_fields
 from gbrank.data.documents import Documents
+from gbrank.data.feature_matrix import n_rows
 from gbrank.fit.arguments import Ids, TableLike, checked_documents, training_documents
-from gbrank.fit.fitted import Published, saved, vector_of
+from gbrank.fit.fitted import Fitted, Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
 
-from .features import learn_numbers, with_numbers
-from .linear_ranker import FittedWeights, LinearModel
+from .features import learn_numbers, weighted_sum, with_numbers
+from .linear_ranker import LinearModel
 
 ROUNDING = 1e-12  # a ranking of measured loss up to this is perfect
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FittedPerceptron(FittedWeights):
+class FittedPerceptron(Fitted):
     """Results of the queries that SLAMPerceptron has seen."""
 
+    coef: Vector = saved(vector_of)
     cumulative_loss: Vector = saved(vector_of)
 
 
@@ -146,6 +148,23 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         documents = checked_documents(X, y=y, qid=qid, group=group)
         learned = self._published or _untrained(documents.X)
         return self._publish(self._learn(learned, documents, 1))
+
+    def predict(self, X: TableLike) -> Vector:
+        """Return the score of each row; higher ranks earlier within its query.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features, none missing.
+
+        Returns
+        -------
+        ndarray, shape (n_documents,)
+        """
+        fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        if not n_rows(X):
+            return np.empty(0)
+        return weighted_sum(fitted.schema.transform(X), fitted.coef)
 
     def _measures(self) -> list[Measure]:
         return [get_measure(self.measure)]
