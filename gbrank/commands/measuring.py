@@ -172,8 +172,9 @@ def evaluate(
             raise ArgumentError("run", "must be given with --baseline, --judge-labels or --plot")
         if per_query:
             raise ArgumentError("per_query", "must not be given where runs are compared")
-        options = {"metric": metric, "baseline": baseline, "judge_labels": judge_labels}
-        compare_runs(file, run, plot, json, **options)
+        compare_runs(
+            file, run, plot, json, metric=metric, baseline=baseline, judge_labels=judge_labels
+        )
         return
     measures = {name: get_measure(name) for name in metric}
     repeats = 0  # of runs and qrels, `judged_run` says it

@@ -148,7 +148,7 @@ def tune(
                 n_trials,
                 60 * minutes,
                 catch=Exception,
-                callbacks=list(callbacks),
+                callbacks=callbacks,
                 show_progress_bar=progress,
             )
     except KeyboardInterrupt:

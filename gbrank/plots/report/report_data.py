@@ -166,31 +166,28 @@ def best(judged: ReportData) -> dict[str, Any]:
 
 
 def importances(judged: ReportData) -> list[tuple[Any, ...]]:
-    """List features: name, share of the gain, mean |SHAP|, and the change if it is shuffled."""
+    """List features: name, share of the gain, mean |SHAP|, and the change if it is shuffled.
+
+    The change is that of the measure, with its interval, if values are shuffled within queries.
+    """
     if judged.trees is None:
         return []
     gains = judged.trees.feature_importances_
     moved = np.full(len(gains), np.nan) if isinstance(judged.moved, str) else judged.moved
     names = judged.schema.feature_names
     order = np.lexsort((-gains, -np.nan_to_num(moved)))
-    changes = shuffled_changes(judged, order[:SHOWN])
-    return [(names[i], gains[i], moved[i], change) for i, change in zip_longest(order, changes)]
-
-
-def shuffled_changes(judged: ReportData, features: Positions) -> Sequence[Sequence[float]]:
-    """Compute how the measure changes if a feature is shuffled within queries; its interval."""
     rng = np.random.default_rng(0)
     rows = judged.rows.take_queries(rng.permutation(judged.rows.queries.n_queries) < LISTS)
     queries = rows.queries
     others = np.empty(queries.n_documents, np.int64)  # of the same query
     others[queries.order] = np.lexsort((rng.random(queries.n_documents), queries.index))
     bound = bind_to_rows(judged.measures[0], rows)
-    names = judged.schema.feature_names
-    shuffled = (_with_values_of(rows.X, names[column], column, others) for column in features)
+    shuffled = (_with_values_of(rows.X, names[i], i, others) for i in order[:SHOWN])
     tables = chain([rows.X], shuffled)  # one at a time: tables may be large
     values = [bound.per_query(judged.rankers[0]._predicted(table, queries.qid)) for table in tables]
-    changes = statistics.means(statistics.common_queries(np.array(values)), reference=0)
-    return list(zip(*changes[3:], strict=True))[1:]
+    means = statistics.means(statistics.common_queries(np.array(values)), reference=0)
+    changes = list(zip(*means[3:], strict=True))[1:]
+    return [(names[i], gains[i], moved[i], change) for i, change in zip_longest(order, changes)]
 
 
 def _with_values_of(X: Any, name: str, column: int, rows: Positions) -> Any:
@@ -239,9 +236,9 @@ def _features(judged: ReportData) -> list[tuple[float, str, list[tuple[float, fl
         samples = [dense_column(table, column) for table in tables]
         facts = []
         for values in samples:
-            known = values[~np.isnan(values)]
-            median = np.nan if categorical or not known.size else np.median(known)
-            facts.append((np.isnan(values).mean(), median))
+            missing = np.isnan(values)
+            median = np.nan if categorical or missing.all() else np.nanmedian(values)
+            facts.append((missing.mean(), median))
         key = drift(*samples, categorical=categorical) if samples[1:] else facts[0][0]
         rows.append((key, feature, facts))
     return sorted(rows, key=lambda row: -row[0])
