@@ -86,15 +86,12 @@ def compared_with_judge(people: Matrix, judge: Matrix, judged: Mask, reference: 
 
     `judged` marks the queries that people have judged.
     """
-
-    def powered(people: Matrix, judge: Matrix) -> list[Vector]:
-        pairs = zip(people, judge, strict=True)
-        return list(np.transpose([powered_mean(*pair, judged) for pair in pairs]))
-
-    mean, error, freedom, worth = powered(people, judge)
+    # Of each row, in arrays: mean, error, freedom, worth.
+    powered = np.vectorize(powered_mean, otypes="dddd", signature="(n),(n),(n)->(),(),(),()")
+    mean, error, freedom, worth = powered(people, judge, judged)
     low, high = t_interval(mean, error, freedom)
     difference, error, freedom, worth_of_difference = powered(
-        people - people[reference], judge - judge[reference]
+        people - people[reference], judge - judge[reference], judged
     )
     ends = t_interval(difference, error, freedom)
     p = p_of_t(difference, error, freedom)

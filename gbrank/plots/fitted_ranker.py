@@ -1,6 +1,7 @@
 """A fit: its curves and gradients by round, what features are worth, why documents rank so."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,6 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
     ranks = min(ranks, max(map(len, watch.by_rank)))
     columns = {name: [row[name] for row in watch.rows] for name in watch.rows[0]}
     names = columns["objective"]
-    rounds = range(1, len(names) + 1)
     figure = style.new_figure((7.0, 6.0))
     top, middle, bottom = figure.subplots(3, sharex=True, height_ratios=(2, 1, 1))
     image = top.imshow(
@@ -130,10 +130,10 @@ def gradients(watch: GradientWatch, *, ranks: int = 20) -> Figure:
     _draw_curves(middle, sizes, "gradient")
     shares = {"no gradient": columns["zero"], "longest step": columns["at longest step"]}
     _draw_curves(bottom, shares, "share of documents")
-    for number in rounds[1:]:
-        if names[number - 1] != names[number - 2]:
+    for number, (before, now) in enumerate(pairwise(names), 1):
+        if now != before:
             for axes in (top, middle, bottom):
-                axes.axvline(number - 0.5, color=style.GREY, linewidth=1, linestyle=":")
+                axes.axvline(number + 0.5, color=style.GREY, linewidth=1, linestyle=":")
     top.yaxis.set_major_locator(MaxNLocator(integer=True))
     top.set(ylabel="rank", title=" → ".join(style.drawable(name) for name in dict.fromkeys(names)))
     bottom.set(xlabel="round", ylim=(0, None))
