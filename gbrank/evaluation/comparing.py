@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
     ArgumentError,
+    Array,
     Vector,
     check_choice,
     check_integer,
@@ -39,16 +40,7 @@ from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
 
 from .comparison import PARTS, Comparison, QueryValues
-from .dataset import (
-    Dataset,
-    Fit,
-    FitResult,
-    check_known,
-    configure,
-    is_scored,
-    run_fits,
-    take_whole_queries,
-)
+from .dataset import Dataset, Fit, check_known, configure, is_scored, run_fits, take_whole_queries
 from .scorable import open_source, predicted, read_judgments, scores_from
 
 DEFAULT_RANKERS: dict[str, tuple[str, dict[str, Any]]] = {  # of other libraries, kept quiet
@@ -330,21 +322,20 @@ def compare_rankers(
     results = run_fits(fits, n_jobs, progress)
     comparisons = []
     for data in datasets:
-        by_fit = {
-            (fit.name, fit.seed, fit.fold): result
-            for fit, result in zip(fits, results, strict=True)
-            if fit.data is data
-        }
-        shape = (len(rankers), len(numbers), len(data.splits))
+        done = [result for fit, result in zip(fits, results, strict=True) if fit.data is data]
+        shape = (len(rankers), len(numbers), -1)
+        scores, rounds, seconds = (
+            np.array(column).reshape(shape) for column in zip(*done, strict=True)
+        )
         comparisons.append(
             Comparison(
                 data=data.name,
                 rankers=list(rankers),
                 seeds=numbers,
                 metrics=list(map(str, measures)),
-                parts=_values_of_parts(data, sources[data.name], numbers, by_fit, measures),
-                rounds=np.array([result.rounds for result in by_fit.values()]).reshape(shape),
-                cpu_seconds=np.array([result.seconds for result in by_fit.values()]).reshape(shape),
+                parts=_values_of_parts(data, sources[data.name], scores, measures),
+                rounds=rounds,
+                cpu_seconds=seconds,
                 baseline=baseline,
                 target_difference=target_difference,
             )
@@ -353,13 +344,12 @@ def compare_rankers(
 
 
 def _values_of_parts(
-    data: Dataset,
-    sources: Mapping[str, Any],
-    seeds: Sequence[int],
-    by_fit: Mapping[tuple[str, int, int], FitResult],
-    measures: Sequence[Measure],
+    data: Dataset, sources: Mapping[str, Any], scores: Array, measures: Sequence[Measure]
 ) -> dict[str, QueryValues]:
-    """Measure the scores of each part; documents that only runs retrieved are in their queries."""
+    """Measure each part; documents that only runs retrieved are in their queries.
+
+    `scores` has those of each ranker, seed and fold, by part.
+    """
     scored = {name: source for name, source in sources.items() if is_scored(source)}
     documents, vectors = with_retrieved(data.documents, data.docid, scored)
     index = documents.queries.index
@@ -374,12 +364,10 @@ def _values_of_parts(
             absent = np.full(len(lists) - len(rows), -np.inf)
             cube = [
                 [
-                    vectors[name][lists]
-                    if name in vectors
-                    else np.append(by_fit[name, seed, number].scores[part], absent)
-                    for seed in seeds
+                    vectors[name][lists] if name in vectors else np.append(by_part[part], absent)
+                    for by_part in scores[ranker, :, number - 1]
                 ]
-                for name in sources
+                for ranker, name in enumerate(sources)
             ]
             judged = take_whole_queries(documents, lists)
             by_fold.append(QueryValues.of_scores(measures, judged, number, np.array(cube)))
