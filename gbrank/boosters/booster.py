@@ -8,7 +8,6 @@ import re
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -116,8 +115,7 @@ class Options(NamedTuple):
         return options
 
 
-@dataclass(frozen=True)
-class Booster:
+class Booster(NamedTuple):
     """The declaration of a booster, whose library is loaded when a fit or a model needs it.
 
     Parameters

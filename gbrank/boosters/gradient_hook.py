@@ -68,7 +68,7 @@ def callers(name: str, kind: type[T]) -> T | None:
     return None
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class GradientHook(StagedObjective):
     """A custom objective for training calls of the boosters' own: the part common to all of them.
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -26,8 +25,7 @@ State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in t
 BINNED_ROWS = 200_000  # LightGBM's own default
 
 
-@dataclass(frozen=True)
-class TreeSettings:
+class TreeSettings(NamedTuple):
     """Parameters of the trees, in gbrank's names."""
 
     learning_rate: float
@@ -40,9 +38,9 @@ class TreeSettings:
     reg_lambda: float
     seed: int
     n_jobs: int
-    params: Params = field(default_factory=dict)  # the booster's own
-    early_stopping: bool = False  # whether the model may be cut at an earlier round
-    resumable: bool = False  # whether training may be interrupted, and go on from a state
+    params: Params  # the booster's own
+    early_stopping: bool  # whether the model may be cut at an earlier round
+    resumable: bool  # whether training may be interrupted, and go on from a state
 
 
 class Plan(NamedTuple):

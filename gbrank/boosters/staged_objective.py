@@ -116,7 +116,7 @@ def stages_of(
     return [make_stage(first, as_schedule(first.facts.sigma), 0, begin), main]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class StagedObjective:
     """The objective of a training, and the one that it begins with, if any.
 

@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from math import inf, isfinite
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ MISSING = {  # where no split says it
 }
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format in which models can be written, with what it can express."""
 
     write: Callable[..., bytes]  # returns the content of the file of a forest
@@ -48,8 +47,8 @@ class Format:
     reached: Callable[[float], float] = at_most  # the largest number that goes left of a threshold
     # What is different in versions of the engine, each from the one that is said; without a
     # version, the newest is meant.
-    versions: Mapping[tuple[int, ...], Mapping[str, Any]] = field(default_factory=dict)
-    name: str = field(default="", compare=False)  # as a user writes it
+    versions: Mapping[tuple[int, ...], Mapping[str, Any]] = {}
+    name: str = ""  # as a user writes it
 
     @property
     def largest(self) -> float:
@@ -140,7 +139,7 @@ def format_of(name: str) -> Format:
     """Find the format of a name, after which may be a colon and the version of the engine."""
     base, _, version = str(name).partition(":")
     check_known_name("format", base, FORMATS)
-    format = replace(FORMATS[base], name=name)
+    format = FORMATS[base]._replace(name=name)
     if base == name:
         return format
     number = version.split(".") if re.fullmatch(r"\d+(\.\d+)*", version) else ()
@@ -151,7 +150,7 @@ def format_of(name: str) -> Format:
         first = ".".join(map(str, next(iter(format.versions), ())))
         demand = f"of version {first} or later" if first else f"{base!r}, without a version"
         raise ArgumentError("format", f"must be {demand}", repr(name))
-    return replace(format, **changes[-1])
+    return format._replace(**changes[-1])
 
 
 def _check_categories(forest: Forest, format: Format) -> None:

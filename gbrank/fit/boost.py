@@ -161,7 +161,7 @@ def grow(
     start, (train, *valid) = _started(ranker, settings, schema, documents)
     chosen = chosen_trees(ranker, train.queries, start)
     threads = usable_threads(ranker.n_jobs, float(np.prod(train.X.shape)))
-    settings = replace(settings, n_jobs=threads, **chosen)
+    settings = settings._replace(n_jobs=threads, **chosen)
     earlier = None if checkpoint is None else checkpoint.read()
     history, state = earlier or (History(gradients.staged.plan), None)
     rate = settings.learning_rate
@@ -289,7 +289,7 @@ def _started(
         baseline=None,
         verbose=0,
     )
-    settings = replace(settings, early_stopping=False, resumable=False)
+    settings = settings._replace(early_stopping=False, resumable=False)
     fitted = as_part(grow, start, settings, schema, documents[:1])
     start._publish(fitted)
     return start, [

@@ -18,7 +18,7 @@ SUM_OF_STEPS = 600.0
 DAMPING = 40.0
 
 
-@dataclass(repr=False, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Multiplier:
     r"""The weight of a term of a `Mixture`, which grows while a metric is below a threshold.
 

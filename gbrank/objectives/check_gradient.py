@@ -48,7 +48,7 @@ class CheckedGradient(NamedTuple):
         return f"{self.check}? {answer}, error {self.error:.3g} {at} (at most {self.tolerance:g})"
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class GradientChecks(Tabular):
     """The outcomes of `check_gradient`, shown as a table."""
 

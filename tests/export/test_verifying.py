@@ -141,7 +141,7 @@ def test_a_wrong_writer_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Monke
     path.write_text("older")
     format = FORMATS["opensearch"]
     other = partial(moved, format=format)
-    wrong = replace(format, write=lambda forest: format.write(forest.changed(other)))
+    wrong = format._replace(write=lambda forest: format.write(forest.changed(other)))
     monkeypatch.setitem(FORMATS, "opensearch", wrong)
     with pytest.raises(ValueError, match="path must have the ranker's trees, of which tree 1"):
         export_model(ranker, path, "opensearch")

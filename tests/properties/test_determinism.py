@@ -254,7 +254,7 @@ def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -
     rows = Documents(features, np.zeros(4000), Queries.from_sizes([4000]))
     schema = Schema.learn(features, categorical_feature=[1])
     params = binned(booster, 20, monkeypatch)
-    settings = TreeSettings(0.5, 31, None, 1, 1.0, 1.0, False, 0.0, 0, 1, params)
+    settings = TreeSettings(0.5, 31, None, 1, 1.0, 1.0, False, 0.0, 0, 1, params, False, False)
     trainer = BOOSTERS[booster].trainer([rows], schema, settings, None)
     for _ in range(5):
         trainer.step(lambda scores: (scores - target, np.ones(4000)))

@@ -42,7 +42,6 @@ METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for 
 SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
 # A threshold drawn from all need not be a fine one: a tenth less time, at the same quality.
 BINS_OF_RANDOM_THRESHOLDS = 63
-REFUSED = "LightGBM refuses the parameters or data"
 
 
 @cache
@@ -149,7 +148,7 @@ class LightGBMTrainer:
                 replace(part, init_score=np.frombuffer(state[f"scores_{i}"]))
                 for i, part in enumerate(rows)
             ]
-        with translated(REFUSED):
+        with translated("LightGBM refuses the parameters or data"):
             params, data = _training_data(rows[0], params, schema)
             self._booster = lgb.Booster(params | network_params(), data)
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
