@@ -227,12 +227,11 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
     """Check weights, one `per` document or query, none below 0 or too large."""
     if weights is None:
         return None
-    values = check_vector(weights, name)
+    values = check_finite(weights, name)
     if len(values) != length:
         hint = " Pass weights of queries as query_weight." if per == "document" else ""
         demand = f"must have one entry per {per}, so {length} entries"
         raise ArgumentError(name, demand, f"{len(values)}", hint)
-    check_finite(values, name)
     wrong = (values < 0) | (values > LARGEST_WEIGHT)
     demand = f"must be at least 0 and at most {LARGEST_WEIGHT}"
     check_entries(wrong, values, name, demand, "at index")

@@ -112,6 +112,13 @@ def to_score_units(sigma: float, out: Derivatives) -> None:
 
 
 @inline
+def bound_and_scale(sigma: float, out: Derivatives) -> None:
+    """Bound steps by `LONGEST_STEP`, and convert derivatives in units of σ to score units."""
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(sigma, out)
+
+
+@inline
 def multiply(on_gradient: float, on_curvature: float, out: Derivatives) -> None:
     """Multiply gradient and curvature by their factors, in place, clipped against overflow.
 

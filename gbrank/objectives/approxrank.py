@@ -25,7 +25,7 @@ from gbrank.numerics.logistic import (
     scale_of_row,
 )
 from gbrank.numerics.sweeps import LOGISTIC, RANK_GRADIENTS, Pairs, SweepWork, add_sums, sweep_pairs
-from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
+from gbrank.numerics.vectors import all_alike, bound_and_scale
 
 from .objective import ANNEALED, Facts, KernelObjective, MeasureObjective
 from .objective_registry import register_objective
@@ -105,8 +105,7 @@ def _sum_pairs(
     loss = -measure.by_rank(query.ranking, ranks, parameters.beta, slopes)
     n = out.gradient.size
     add_pairs(row, chances, _gradient_of_ranks, pairs, slopes, n, out.gradient, out.curvature)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(query.sigma, out)
+    bound_and_scale(query.sigma, out)
     return loss
 
 
@@ -142,8 +141,7 @@ def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
             out=out,
         )
         sweep_pairs(pairs, work.sweep)
-        bound_steps(LONGEST_STEP, out)
-        to_score_units(sigma, out)
+        bound_and_scale(sigma, out)
     return loss
 
 
@@ -317,8 +315,7 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
     data = work.ranks, x, work.precisions
     n = out.gradient.size
     add_pairs(scale_of_row, _logistic, _gradient, pairs, data, n, out.gradient, out.curvature)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(sigma, out)
+    bound_and_scale(sigma, out)
     return loss
 
 

@@ -30,7 +30,7 @@ from gbrank.engine.contract import (
 from gbrank.measures.measure import Measure
 from gbrank.numerics.logistic import add_row, logistic_pairs
 from gbrank.numerics.sweeps import PAIR_GRADIENTS, Pairs, SweepWork, sweep_pairs
-from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.numerics.vectors import LONGEST_STEP, bound_and_scale
 
 from .objective import Facts, KernelObjective, MeasureObjective
 from .objective_registry import PythonRunner, register_objective
@@ -90,8 +90,7 @@ def unweighted_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) 
     loss = 0.0
     for i in range(m - 1):
         loss += add_row(i, i + 1, m, query.key, work.weights, pairs, out)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(query.sigma, out)
+    bound_and_scale(query.sigma, out)
     return loss
 
 
@@ -130,8 +129,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     if parameters.built_in > 0:
         _normalize_by_sum(total, parameters.built_in, sigma, out)
     else:
-        bound_steps(LONGEST_STEP, out)
-    to_score_units(sigma, out)
+        bound_and_scale(sigma, out)
     return total
 
 
@@ -199,8 +197,7 @@ def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     if parameters.by_row:
         measure.prepare(query.ranking, top)
         _add_blocks(query, measure, top, work.weights, out)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(query.sigma, out)
+    bound_and_scale(query.sigma, out)
     return 0.0
 
 

@@ -21,7 +21,7 @@ from gbrank.engine.numba_internals import slice_of
 from gbrank.engine.sorting import LONG
 from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs
 from gbrank.numerics.noise import Draw, draw_ranking
-from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, clear_derivatives, to_score_units
+from gbrank.numerics.vectors import bound_and_scale, clear_derivatives
 
 from .lambdarank import move_back, write_separable
 from .objective import Facts, MeasureObjective
@@ -123,8 +123,7 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
     loss = sum_pairs(grouped, pairs.wide, sigma, draws, documents, work, added)
     if grouped:
         move_back(added, work.draw.places, 1, out)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(sigma, out)
+    bound_and_scale(sigma, out)
     return loss
 
 
@@ -245,8 +244,7 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
                     write_separable(i, begin, end, ranking, work.delta, work.weights)
                 loss += add_row(i, begin, end, documents.labels, work.weights, pairs, added)
         move_back(added, work.draw.places, draws, out)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(sigma, out)
+    bound_and_scale(sigma, out)
     return loss / draws
 
 
