@@ -37,7 +37,6 @@ UNJUDGED = -1  # as a label beside y; so is NaN
 LARGEST_SCORE = 1e30  # finite in single precision, and so are sums
 EVERY = slice(None)
 BY_DOCUMENT = ("y", "sample_weight", "init_score", "position")  # the columns, besides labels
-COLUMNS = ("sample_weight", "query_weight", "init_score", "position", "labels")
 # Columns of which `fit` takes those of validation sets too, as eval_qid=, ...
 VALIDATION = ("qid", "group", "init_score", "labels")
 
@@ -111,13 +110,17 @@ class Documents:
 
     def take(self, rows: Positions, queries: Queries, kept: Chosen = EVERY) -> Documents:
         """Take some documents, of `queries`, the retained ones of ours."""
-        columns = {name: getattr(self, name) for name in BY_DOCUMENT}
+        columns = {
+            name: column[rows]
+            for name in BY_DOCUMENT
+            if (column := getattr(self, name)) is not None
+        }
         return Documents(
             None if self.X is None else take_rows(self.X, rows),
             queries=queries,
             query_weight=None if self.query_weight is None else self.query_weight[kept],
             labels={name: values[rows] for name, values in self.labels.items()},
-            **{name: column[rows] for name, column in columns.items() if column is not None},
+            **columns,
         )
 
     def take_queries(self, mask: Mask) -> Documents:

@@ -26,7 +26,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.progress import Bar
 from gbrank.common.runtime import usable_threads
-from gbrank.data.documents import COLUMNS, Documents, fit_arguments, take_rows
+from gbrank.data.documents import Documents, fit_arguments, take_rows
 from gbrank.data.lookup import warn_of_repeats
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import Fold, LetorFolds
@@ -189,10 +189,13 @@ def take_whole_queries(documents: Documents, rows: Positions) -> Documents:
 
 def check_known(names: Iterable[str], *functions: Callable[..., Any]) -> None:
     """Refuse names that are neither columns of a data set nor keywords of these functions."""
-    known = {*COLUMNS, "judge_labels", "docid", "categorical_feature"}
-    for function in functions:
-        parameters = signature(function).parameters.values()
-        known |= {item.name for item in parameters if item.kind is item.KEYWORD_ONLY}
+    takers: list[Callable[..., Any]] = [Dataset, Documents.checked, *functions]
+    known = {
+        item.name
+        for function in takers
+        for item in signature(function).parameters.values()
+        if item.kind is item.KEYWORD_ONLY
+    }
     if unknown := sorted({*names} - known):
         raise TypeError(unknown_names("argument", unknown, known))
 

@@ -65,9 +65,11 @@ def run_rounds(
 
     def finished() -> bool:
         plan = history.plan
-        patience = judges.stopping.patience
-        over = history.ended or history.done >= plan.end
-        return over or plan.out_of_patience(history.done, history.best_round, patience)
+        return (
+            history.ended
+            or history.done >= plan.end
+            or plan.out_of_patience(history.done, history.best_round, judges.stopping.patience)
+        )
 
     bar = Bar(total=history.plan.end, initial=history.done, disable=not progress, unit="round")
     keep(True)

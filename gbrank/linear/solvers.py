@@ -85,11 +85,10 @@ def stochastic_gradient(
     objective: Objective, rows: Documents, center: Vector, n_steps: int, params: dict[str, Any]
 ) -> Move:
     """Return a move that goes once through the shuffled queries, with a gradient step for each."""
-    unweighted = replace(rows, sample_weight=None, query_weight=None)
-    bound = [
-        objective.bind_documents(part, n_jobs=1, rounds=n_steps) for part in unweighted.each_query()
-    ]
-    parts = list(zip(rows.each_query(), bound, strict=True))
+    parts = []
+    for part in rows.each_query():
+        unweighted = replace(part, sample_weight=None, query_weight=None)
+        parts.append((part, objective.bind_documents(unweighted, n_jobs=1, rounds=n_steps)))
     keys = rows.queries.id_keys
     mean = 1.0 if rows.weights is None else rows.weights.mean()
 
