@@ -167,18 +167,17 @@ def _read(
     for name in (*extra, *reader.categorical_feature):
         check_known_name("column", name, known)
     names = [name for name in rankers if name in known and not Path(name).exists()]
-    columns = {name: X.pop(name) for name in {*names, *extra}}
-    for name in reader.categorical_feature:  # LightGBM and XGBoost know them by the type
-        X[name] = X[name].astype("string").astype("category")
     folds: Any = 5
     if time is not None:
-        folds = _folds_by_time(columns[time], data["qid"])
+        folds = _folds_by_time(X[time], data["qid"])
     elif rows[1:]:
         folds = [rows]
+    columns: dict[Any, Array] = {name: X.pop(name).to_numpy() for name in {*names, *extra}}
+    for name in reader.categorical_feature:  # LightGBM and XGBoost know them by the type
+        X[name] = X[name].astype("string").astype("category")
     name = printable(Path(paths[0]).name)
-    docid = None if reader.docid is None else columns[reader.docid].to_numpy()
-    dataset = Dataset(name, **data, folds=folds, docid=docid)
-    return dataset, {name: columns[name].to_numpy() for name in names}
+    dataset = Dataset(name, **data, folds=folds, docid=columns.get(reader.docid))
+    return dataset, {name: columns[name] for name in names}
 
 
 def _check_no_qrels(paths: Sequence[str]) -> None:

@@ -189,7 +189,7 @@ class _Search:
                 held_out = self.data.rows(fold.test)
                 scores = scores_on(self.trained(params, fold), held_out)
                 values.append(bind_to_rows(self.measure, held_out, 1).mean(scores))
-                trial.report(float(np.mean(values)), len(values))
+                trial.report(np.mean(values), len(values))
                 if params != self.start and trial.should_prune():
                     raise import_optional("optuna", "tune").TrialPruned
         except Exception as error:

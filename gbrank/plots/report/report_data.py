@@ -118,22 +118,20 @@ def groups(values: Sequence[Any]) -> tuple[list[str], Positions]:
     Numbers are in order of size, and in few ranges if many differ; texts in order of frequency.
     """
     counts = Counter(value for value in values if value is not None)
-    numeric = all(type(value) in (int, float) for value in counts)
-    names, codes = _ranges(counts) if numeric else _texts([key for key, _ in counts.most_common()])
+    if all(type(value) in (int, float) for value in counts):
+        names, codes = _ranges(counts)
+    else:
+        texts = [text for text, _ in counts.most_common()]
+        shown = texts if len(texts) <= MOST_GROUPS + 1 else texts[:MOST_GROUPS]
+        alike = Counter([*map(str, shown), "missing"])  # 1 and "1" are two groups
+        names = [repr(text) if alike[str(text)] > 1 else str(text) for text in shown]
+        if others := texts[len(shown) :]:
+            names.append(f"{len(others):,} others")
+        codes = {text: min(code, len(shown)) for code, text in enumerate(texts)}
     if None in values:
         codes[None] = len(names)
         names.append("missing")
     return names, np.array([codes[value] for value in values])
-
-
-def _texts(values: list[Any]) -> tuple[list[str], dict[Any, int]]:
-    """Name values, and number their groups; those after the first ones are others."""
-    shown = values if len(values) <= MOST_GROUPS + 1 else values[:MOST_GROUPS]
-    alike = Counter([*map(str, shown), "missing"])  # 1 and "1" are two groups
-    names = [repr(value) if alike[str(value)] > 1 else str(value) for value in shown]
-    if others := values[len(shown) :]:
-        names.append(f"{len(others):,} others")
-    return names, {value: min(code, len(shown)) for code, value in enumerate(values)}
 
 
 def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
