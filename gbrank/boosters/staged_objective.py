@@ -4,8 +4,8 @@ A training may begin with another objective than its own: these are two stages.
 """
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,8 +49,7 @@ SMALLEST_GRADIENT = 1e-290
 SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """An objective and its schedule of sigma, from round `begin` on, for `rounds` rounds."""
 
     objective: Objective
@@ -155,7 +154,7 @@ class StagedObjective:
         *starts, main = self.stages
         if not starts or main.begin == plan.begin:
             return self.stages
-        return [*starts, replace(main, begin=plan.begin, rounds=plan.end - plan.begin)]
+        return [*starts, main._replace(begin=plan.begin, rounds=plan.end - plan.begin)]
 
     def derivatives(
         self,

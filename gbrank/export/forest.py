@@ -1,8 +1,8 @@
 """Forests: the trees of a ranker, with the names of its features."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from gbrank.boosters.tree import Membership, Split, Tree, splits, with_splits
 from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_unique, quoted
@@ -13,8 +13,7 @@ from gbrank.ranker import GBRanker, of_booster
 FeatureNames = Sequence[str] | Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Forest:
+class Forest(NamedTuple):
     """Trees whose sum is the score."""
 
     name: str  # what the model is to be called
@@ -33,7 +32,7 @@ class Forest:
 
     def changed(self, change: Callable[[Split], Tree]) -> "Forest":
         """Change every split."""
-        return replace(self, trees=[with_splits(tree, change) for tree in self.trees])
+        return self._replace(trees=[with_splits(tree, change) for tree in self.trees])
 
 
 def expect(holds: bool, demand: str) -> None:

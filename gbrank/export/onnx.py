@@ -41,7 +41,7 @@ def prepare_onnx(forest: Forest) -> Forest:
         return tree
 
     forest = forest.changed(lambda s: replace(s, left=single(s.left), right=single(s.right)))
-    return replace(forest, trees=[*map(rooted, forest.trees)])
+    return forest._replace(trees=[*map(rooted, forest.trees)])
 
 
 def _add(table: dict[str, Any], tree: Tree) -> int:

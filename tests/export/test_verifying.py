@@ -91,7 +91,7 @@ def test_one_change_is_found(booster: str, name: str, what: str, tmp_path: Path)
         nodes = nodes_of(trees[number % 8], kind)
         node = nodes[5 * number % len(nodes)]
         trees[number % 8] = with_other(trees[number % 8], node, change(node, format))
-        path.write_bytes(format.write(replace(forest, trees=trees)))
+        path.write_bytes(format.write(forest._replace(trees=trees)))
         with pytest.raises(ValueError, match=f"path must have .* tree {number % 8 + 1} is another"):
             verify_export(ranker, path, name)
 

@@ -72,17 +72,17 @@ class lightgbm_fobj(GradientHook):
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
         weight, group)`` by `LGBMRanker`; `group` are sizes of consecutive queries.
         """
-        if (booster := callers("self", lgb.Booster)) is None:
-            return self.at_round(None, first, second, weight, group)
-        if booster.params.get("bagging_by_query") in (True, "true", "+"):
-            raise ValueError(
-                "bagging_by_query must not be set: with a custom objective, LightGBM ends at the "
-                "first tree. GBRanker samples queries: subsample=, subsample_by='query'."
-            )
-        round = booster.current_iteration()
-        callbacks = callers("callbacks_after_iter", list) or []
-        patience = [getattr(callback, "stopping_rounds", 0) for callback in callbacks]
-        self.warn_of_stopping(round, patience)
+        round = None
+        if (booster := callers("self", lgb.Booster)) is not None:
+            if booster.params.get("bagging_by_query") in (True, "true", "+"):
+                raise ValueError(
+                    "bagging_by_query must not be set: with a custom objective, LightGBM ends at "
+                    "the first tree. GBRanker samples queries: subsample=, subsample_by='query'."
+                )
+            round = booster.current_iteration()
+            callbacks = callers("callbacks_after_iter", list) or []
+            patience = [getattr(callback, "stopping_rounds", 0) for callback in callbacks]
+            self.warn_of_stopping(round, patience)
         return self.at_round(round, first, second, weight, group)
 
     def early_stopping(self, rounds: int, *, verbose: bool = True) -> Callable[[Any], None]:

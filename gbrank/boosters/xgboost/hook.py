@@ -45,12 +45,12 @@ class xgboost_obj(GradientHook):
 
         The data have labels and qid or group. XGBoost allows one weight per query.
         """
-        if (booster := callers("self", xgb.Booster)) is None:
-            return self.at_round(None, scores, data)
-        round = booster.num_boosted_rounds()
-        callbacks = callers("callbacks", list) or []
-        theirs = (call for call in callbacks if type(call) is xgb.callback.EarlyStopping)
-        self.warn_of_stopping(round, (call.rounds for call in theirs))
+        round = None
+        if (booster := callers("self", xgb.Booster)) is not None:
+            round = booster.num_boosted_rounds()
+            callbacks = callers("callbacks", list) or []
+            theirs = (call for call in callbacks if type(call) is xgb.callback.EarlyStopping)
+            self.warn_of_stopping(round, (call.rounds for call in theirs))
         return self.at_round(round, scores, data)
 
     def early_stopping(
