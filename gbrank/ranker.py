@@ -366,8 +366,7 @@ class GBRanker(ExplainedRanker, TrainedInRounds):
     def _links(self, num_iteration: int | None = None) -> list[Link]:
         """Return the chain of models whose scores are summed."""
         fitted = self._fitted  # once: another thread may publish the next fit meanwhile
-        most = fitted.best_iteration
-        check_integer(num_iteration, "num_iteration", 1, most, optional=True)
+        check_integer(num_iteration, "num_iteration", 1, fitted.best_iteration, optional=True)
         threads = usable_threads(check_jobs(self.n_jobs))
         score = partial(fitted.model.predict, n_jobs=threads, n_trees=num_iteration)
         link = Link(fitted.schema, interrupts_held()(score))

@@ -145,8 +145,7 @@ class DaskGBRanker(GBRanker):
         """
         if not is_dask(X):
             return super().predict(X, num_iteration=num_iteration)
-        most = self.best_iteration_
-        check_integer(num_iteration, "num_iteration", 1, most, optional=True)
+        check_integer(num_iteration, "num_iteration", 1, self.best_iteration_, optional=True)
         model = self.to_local()
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, num_iteration=num_iteration)

@@ -226,7 +226,8 @@ def _scores_in_folds(
         demand = f"needs validation data, or at least {FOLDS} training queries"
         raise ArgumentError("baseline", demand, f"{len(fold)}")
     scores = np.empty(len(train.y))
-    for mask in [fold == number for number in range(FOLDS)]:
+    for number in range(FOLDS):
+        mask = fold == number
         rest = train.take_queries(~mask)
         judged = train.take_queries(mask)
         with (
