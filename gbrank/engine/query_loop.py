@@ -124,11 +124,28 @@ def _loop(
         order = slice_of(documents.order, start, start + m)
         sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
         write_ranked(start, documents, best_first)
-        query = query_of(q, start, best_first, parameters, documents, work)
-        out = slice_of(best_first.out, 0, m if with_gradient else 0)
-        for i in range(out.gradient.size):
-            out.gradient[i] = 0.0
-            out.curvature[i] = 0.0
+        begin = start if documents.discounts.size == documents.order.size else 0
+        end = begin + min(m, documents.discounts.size)
+        query = Query(
+            sorting.scores,
+            best_first.key,
+            Ranking(
+                best_first.gains,
+                best_first.first,
+                best_first.last,
+                slice_of(documents.discounts, begin, end),
+                documents.scale[q],
+                documents.cut,
+                documents.constants[q],
+                work.measure,
+            ),
+            documents.sigma,
+            q,
+            documents.noise[q],
+            parameters,
+            work.kernel,
+        )
+        out = clear_derivatives(best_first.out, m if with_gradient else 0)
         loss = kernel(query, measure, out)
         if not with_gradient:
             if not np.isfinite(loss):
@@ -143,32 +160,12 @@ def _loop(
 
 
 @inline
-def query_of(
-    q: int, start: int, best_first: Ranked, parameters: Any, documents: AllQueries, work: Work
-) -> Query:
-    """Return the query at hand, which is sorted."""
-    scores = best_first.sorting.scores
-    begin = start if documents.discounts.size == documents.order.size else 0
-    end = begin + min(scores.size, documents.discounts.size)
-    return Query(
-        scores,
-        best_first.key,
-        Ranking(
-            best_first.gains,
-            best_first.first,
-            best_first.last,
-            slice_of(documents.discounts, begin, end),
-            documents.scale[q],
-            documents.cut,
-            documents.constants[q],
-            work.measure,
-        ),
-        documents.sigma,
-        q,
-        documents.noise[q],
-        parameters,
-        work.kernel,
-    )
+def clear_derivatives(out: Derivatives, n: int) -> Derivatives:
+    """Return n derivatives, all 0."""
+    for i in range(n):
+        out.gradient[i] = 0.0
+        out.curvature[i] = 0.0
+    return slice_of(out, 0, n)
 
 
 @standalone

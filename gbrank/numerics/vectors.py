@@ -6,7 +6,6 @@ NumPy's own sum would add in another order in each loop.
 from gbrank.common.checks import Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
-from gbrank.engine.numba_internals import slice_of
 
 SMALLEST = 1e-300
 LARGEST = 1e300
@@ -31,15 +30,6 @@ def all_alike(gains: Vector) -> bool:
         if gains[p] != gains[0]:
             return False
     return True
-
-
-@inline
-def clear_derivatives(out: Derivatives, n: int) -> Derivatives:
-    """Return n derivatives, all 0."""
-    for i in range(n):
-        out.gradient[i] = 0.0
-        out.curvature[i] = 0.0
-    return slice_of(out, 0, n)
 
 
 @inline

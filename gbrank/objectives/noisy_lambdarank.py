@@ -18,10 +18,11 @@ from gbrank.engine.contract import (
     SeparableDelta,
 )
 from gbrank.engine.numba_internals import slice_of
+from gbrank.engine.query_loop import clear_derivatives
 from gbrank.engine.sorting import LONG
 from gbrank.numerics.logistic import LogisticPairs, add_row, logistic_pairs
 from gbrank.numerics.noise import Draw, draw_ranking
-from gbrank.numerics.vectors import bound_and_scale, clear_derivatives
+from gbrank.numerics.vectors import bound_and_scale
 
 from .lambdarank import move_back, write_separable
 from .objective import Facts, MeasureObjective
