@@ -51,7 +51,7 @@ class ApproxParameters(NamedTuple):
     """
 
     beta: float
-    arctan: bool = False
+    arctan: bool
 
 
 class ApproxWork(NamedTuple):

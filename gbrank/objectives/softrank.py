@@ -44,8 +44,8 @@ class SoftWork(NamedTuple):
     probability, and Σ_i φ_i P(N_−i) without and with G_i.
     """
 
-    above: Vector
-    density: Vector
+    above: Vector  # the chance that a document's noise takes it above x
+    density: Vector  # of its noisy score at x
     left: Vector
     slope: Vector
     order: Positions  # of documents by falling gain
@@ -65,7 +65,11 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
     m = query.scores.size
     gains = ranking.gains
     discounts = ranking.discounts
-    order = _order_by_gain(gains, work)
+    lists = slice_of(work, 0, m)
+    order = lists.order
+    for n in range(m):
+        lists.left[n] = gains[n]
+    rank(lists.left, order, lists.slope, lists.spare)
     reach = np.sqrt(2 * digits + 10)  # measured; documents beyond are certainly above x, or below
     tail = digits + 9  # numbers of documents above x less probable than exp(−tail) are left out
     support, deepest, step = steps_of(discounts, m, digits, tail)
@@ -81,7 +85,10 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
             first = high
             x = step - reach
             continue
-        write_chances(low, high, s[first], x, sigma, s, work)
+        for j in range(np.uintp(low), np.uintp(high)):
+            z = x - (s[first] - s[j]) / sigma
+            work.above[j] = 0.5 * erfc(-z / np.sqrt(2))
+            work.density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
         if low + sum_of(slice_of(work.above, low, high)) > deepest:
             break  # later x have more documents above, and no rank so far down counts
         bottom, top = count_above(low, high, tail, gains, work)
@@ -97,26 +104,6 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
     bound_steps(1.0, out)
     multiply(ranking.scale / sigma, ranking.scale / sigma / sigma, out)
     return -ranking.scale * value
-
-
-@inline
-def _order_by_gain(gains: Vector, work: SoftWork) -> Positions:
-    lists = slice_of(work, 0, gains.size)
-    for n in range(gains.size):
-        lists.left[n] = gains[n]
-    rank(lists.left, lists.order, lists.slope, lists.spare)
-    return lists.order
-
-
-@inline
-def write_chances(
-    low: int, high: int, first: float, x: float, sigma: float, s: Vector, work: SoftWork
-) -> None:
-    """Write with which chance each document's noise takes it above x, and the density there."""
-    for j in range(np.uintp(low), np.uintp(high)):
-        z = x - (first - s[j]) / sigma
-        work.above[j] = 0.5 * erfc(-z / np.sqrt(2))
-        work.density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
 
 
 @inline

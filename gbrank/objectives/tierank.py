@@ -62,7 +62,7 @@ class TieParameters(NamedTuple):
 
     paired: bool
     linear: bool
-    per_label: float = np.inf
+    per_label: float
 
 
 class Rounded(NamedTuple):
@@ -233,15 +233,10 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
 @inline
 def sum_up(values: Vector, discounts: Vector, moments: Vector) -> None:
     """Write the sums of the discounts, and their first moments, up to each position."""
-    total = 0.0
-    moment = 0.0
-    discounts[0] = 0.0
-    moments[0] = 0.0
+    discounts[0] = moments[0] = 0.0
     for p in range(values.size):
-        total += values[p]
-        moment += values[p] * p
-        discounts[p + 1] = total
-        moments[p + 1] = moment
+        discounts[p + 1] = discounts[p] + values[p]
+        moments[p + 1] = moments[p] + values[p] * p
 
 
 @standalone
