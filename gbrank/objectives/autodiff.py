@@ -4,7 +4,6 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -105,8 +104,15 @@ class AutodiffObjective(UserObjective):
     ) -> "PaddedRunner":
         """Return an evaluator of the loss on padded arrays."""
         loss = FRAMEWORKS[self.framework](self.function)
-        unit = self.curvature == "unit"
-        return PaddedRunner(loss, documents, Pool(partial(_runner, documents, unit, n_jobs)))
+        queries = documents.queries
+
+        def make() -> Runner:
+            arrays = np.zeros((4, 1 + queries.n_documents))
+            exchange = Exchange(self.curvature == "unit", queries.starts, *arrays)
+            program = Program(exchanged, documents.y, parameters=exchange, tied=False)
+            return Runner(program, queries, n_jobs)
+
+        return PaddedRunner(loss, documents, Pool(make))
 
 
 class Exchange(NamedTuple):
@@ -134,10 +140,8 @@ class PaddedRunner:
         self._loss = loss
         self._runners = runners
         self._cells = _cells_of(documents.queries)
-        self._check_loss(documents.y[documents.queries.order])
-
-    def _check_loss(self, y: Vector) -> None:
-        """Compare the loss of two queries with the sum of each one's, alone and without padding."""
+        # The loss of two queries must be the sum of each one's, alone and without padding.
+        y = documents.y[documents.queries.order]
         tested = [self._cells[0][0, 0], self._cells[-1][-1, -1]]
         lists = [y[cells[cells < y.size]] for cells in tested]
         places = np.arange(1 + max(map(len, lists)))
@@ -215,13 +219,6 @@ def _cells_of(queries: Queries) -> list[Positions]:
         cells = queries.starts[chunks] + places
         buckets.append(np.where(places < queries.sizes[chunks], cells, queries.n_documents))
     return buckets
-
-
-def _runner(documents: Documents, unit: bool, n_jobs: int | None) -> Runner:
-    queries = documents.queries
-    exchange = Exchange(unit, queries.starts, *np.zeros((4, 1 + queries.n_documents)))
-    program = Program(exchanged, documents.y, parameters=exchange, tied=False)
-    return Runner(program, queries, n_jobs)
 
 
 def exchanged(query: Query, measure: Any, out: Derivatives) -> float:

@@ -273,33 +273,6 @@ def pairs_program(
     )
 
 
-def exchanged_pairs(
-    measure: Measure, scores: Vector, labels: Vector, sigma: float
-) -> tuple[float, Vector, Vector]:
-    """Sum the logistic loss of pairs, weighted by what the measure changes if both swap labels."""
-    m = len(labels)
-    if m > LONGEST_EXCHANGED:
-        raise ValueError(
-            f"queries must have at most {LONGEST_EXCHANGED} documents for LambdaRank with "
-            f"{measure}, which has no swap deltas, got {m}. Train on the first documents only."
-        )
-    better, worse = np.nonzero(np.greater.outer(labels, labels))
-    n = len(better)
-    exchanged = np.tile(labels, (n + 1, 1))  # the last as they are
-    exchanged[range(n), better], exchanged[range(n), worse] = labels[worse], labels[better]
-    measured = np.tile(scores, n + 1)
-    values = measure.per_query(exchanged.ravel(), measured, group=np.full(n + 1, m))
-    weights = np.nan_to_num(np.abs(values[:-1] - values[-1]))
-    gaps = (scores[better] - scores[worse]) / sigma
-    slopes = weights * expit(-gaps)
-    both = np.concatenate([worse, better])
-    gradient = np.bincount(both, np.concatenate([slopes, -slopes]), m)
-    curvature = np.maximum(
-        np.bincount(both, np.tile(slopes * expit(gaps), 2), m), np.abs(gradient) / LONGEST_STEP
-    )
-    return weights @ np.logaddexp(0, -gaps), gradient / sigma, curvature / sigma**2
-
-
 @register_objective
 @dataclass(frozen=True)
 class RankNet(KernelObjective):
@@ -411,7 +384,28 @@ class LambdaRank(MeasureObjective):
         measure = replace(self._measure, ties="order")
 
         def exchange(scores: Vector, labels: Vector, sigma: float, seed: int) -> Any:
-            return exchanged_pairs(measure, scores, labels, sigma)
+            """Sum the loss of pairs, weighted by what the measure changes if both swap labels."""
+            m = len(labels)
+            if m > LONGEST_EXCHANGED:
+                raise ValueError(
+                    f"queries must have at most {LONGEST_EXCHANGED} documents for LambdaRank "
+                    f"with {measure}, which has no swap deltas, got {m}. Train on the first "
+                    "documents only."
+                )
+            better, worse = np.nonzero(np.greater.outer(labels, labels))
+            n = len(better)
+            exchanged = np.tile(labels, (n + 1, 1))  # the last as they are
+            exchanged[range(n), better], exchanged[range(n), worse] = labels[worse], labels[better]
+            measured = np.tile(scores, n + 1)
+            values = measure.per_query(exchanged.ravel(), measured, group=np.full(n + 1, m))
+            weights = np.nan_to_num(np.abs(values[:-1] - values[-1]))
+            gaps = (scores[better] - scores[worse]) / sigma
+            slopes = weights * expit(-gaps)
+            both = np.concatenate([worse, better])
+            gradient = np.bincount(both, np.concatenate([slopes, -slopes]), m)
+            curvature = np.bincount(both, np.tile(slopes * expit(gaps), 2), m)
+            curvature = np.maximum(curvature, np.abs(gradient) / LONGEST_STEP)
+            return weights @ np.logaddexp(0, -gaps), gradient / sigma, curvature / sigma**2
 
         return PythonRunner(Program(exchange, documents.y), documents.queries)
 

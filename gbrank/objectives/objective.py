@@ -455,13 +455,14 @@ class Mixture(Objective):
     def runner(self, documents: Documents, n_jobs: int | None, rounds: int | None) -> Evaluator:
         """Return a runner of all objectives, each on its label."""
         weights = [as_schedule(weight) for weight in self.weights or ()]
-        for round in range(rounds or 1):
-            _shares(weights, round, rounds)
         least = [
             SMALLEST_CURVATURE if item.facts.draws_documents else 0.0 for item in self.objectives
         ]
         runners = [item.runner(documents, n_jobs, rounds) for item in self.objectives]
-        return MixtureRunner(weights, runners, least, rounds)
+        mixed = MixtureRunner(weights, runners, least, rounds)
+        for round in range(rounds or 1):
+            mixed.terms(round)
+        return mixed
 
 
 def _texts_of(parts: Sequence[Facts]) -> Facts:
@@ -491,18 +492,6 @@ def _checked(weight: Sigma) -> float | Curve:
     return schedule
 
 
-def _shares(weights: Sequence[Curve], round: int, rounds: int | None) -> list[float]:
-    """Return the weights in a round, over their sum."""
-    name = f"weight in round {round}"
-    values = [check_number(weight(round, rounds), name, 0) for weight in weights]
-    total = sum(values)
-    if not 0 < total < np.inf:
-        raise ValueError(
-            f"weights in round {round} must have a positive, finite sum, got {values}."
-        )
-    return [value / total for value in values]
-
-
 @dataclass(frozen=True, eq=False)
 class MixtureRunner:
     """Adds up the runners of objectives."""
@@ -515,7 +504,7 @@ class MixtureRunner:
     def values(self, scores: Vector, sigma: float, round: int) -> Vector:
         """Return the mixed loss of each query, shape (n_queries,)."""
         losses = [
-            share * runner.values(scores, sigma, round) for share, runner, _ in self._terms(round)
+            share * runner.values(scores, sigma, round) for share, runner, _ in self.terms(round)
         ]
         return np.sum(losses, axis=0)
 
@@ -529,7 +518,7 @@ class MixtureRunner:
         gradient, curvature = np.zeros((2, len(scores)))
         takes_part = np.zeros(len(scores), bool)
         weight = order_free_mean(weights, len(weights)) if weights.size else 1.0
-        for share, runner, none in self._terms(round):
+        for share, runner, none in self.terms(round):
             g, h = runner.gradients(scores, sigma, round, weights)
             takes_part |= h > none
             if not all_any((h > SMALLEST_CURVATURE).any()):
@@ -539,11 +528,17 @@ class MixtureRunner:
             curvature += scale * h
         return gradient, np.where(takes_part, np.maximum(curvature, 2 * SMALLEST_CURVATURE), 0.0)
 
-    def _terms(self, round: int) -> list[tuple[float, Evaluator, float]]:
-        """Return the objectives that have a share in a round."""
-        shares = _shares(self.weights, round, self.rounds)
-        terms = zip(shares, self.runners, self.least, strict=True)
-        return [term for term in terms if term[0] > 0]
+    def terms(self, round: int) -> list[tuple[float, Evaluator, float]]:
+        """Return the objectives of weight above 0 in a round, each with its share in their sum."""
+        name = f"weight in round {round}"
+        values = [check_number(weight(round, self.rounds), name, 0) for weight in self.weights]
+        total = sum(values)
+        if not 0 < total < np.inf:
+            raise ValueError(
+                f"weights in round {round} must have a positive, finite sum, got {values}."
+            )
+        terms = zip(values, self.runners, self.least, strict=True)
+        return [(value / total, runner, least) for value, runner, least in terms if value > 0]
 
 
 @dataclass(frozen=True)

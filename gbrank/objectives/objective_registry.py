@@ -11,14 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import (
-    ArgumentTypeError,
-    Positions,
-    Vector,
-    check_vector,
-    quoted,
-    takes_labels_first,
-)
+from gbrank.common.checks import ArgumentTypeError, Vector, check_vector, quoted, takes_labels_first
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.words import WORDS, by_name
@@ -98,19 +91,13 @@ class CustomObjective(UserObjective):
 
 
 def _takes_rng(function: Callable[..., Any]) -> bool:
-    """Whether a function takes a random generator."""
+    """Whether a function of one query takes a random generator; refuse other functions."""
     try:
-        return "rng" in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of one that Python cannot look into
-        return False
-
-
-def _check_function(function: Callable[..., Any]) -> None:
-    generator = {"rng": None} if _takes_rng(function) else {}
-    try:
-        inspect.signature(function).bind(None, None, None, **generator)
+        signature = inspect.signature(function)
+        random = "rng" in signature.parameters
+        signature.bind(None, None, None, **({"rng": None} if random else {}))
     except ValueError:  # of one that Python cannot look into
-        return
+        return False
     except TypeError:
         name = getattr(function, "__name__", "f")
         raise ArgumentTypeError(
@@ -122,6 +109,7 @@ def _check_function(function: Callable[..., Any]) -> None:
             f"(0.0, *{name}(labels, scores)), called for each query; change one of "
             "(preds, data) to take (scores, labels).",
         ) from None
+    return random
 
 
 class PythonRunner(Runner):
@@ -130,41 +118,36 @@ class PythonRunner(Runner):
     def _run(
         self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
     ) -> None:
+        function = self.program.kernel
+        name = function.__name__
         noise = query_noise(self.queries.id_keys, self.program.seed, round)
         for query in range(self.queries.n_queries):
-            rows, loss, out = self._run_query(query, scores, sigma, noise[query])
+            rows, s, labels = self.best_first(query, scores)
+            # Copies, so that the function may change its arguments.
+            returned = function(s.copy(), labels.copy(), sigma, noise[query])
+            try:
+                loss, *arrays = returned
+                loss = float(loss)
+                g, h = (np.array(check_vector(values, "it", len(s))) for values in arrays)
+            except (OverflowError, TypeError, ValueError):
+                raise TypeError(
+                    f"{name} must return (loss, gradient, curvature): a number and two arrays, of "
+                    f"one entry per document, got {quoted(returned)}: {self.place(query, sigma)}."
+                ) from None
+            if not np.isfinite(np.hstack([loss, g, h])).all() or h.min() < 0:
+                raise RuntimeError(
+                    f"{name} must return finite numbers, and curvatures >= 0, got "
+                    f"{quoted(returned)}: {self.place(query, sigma)}."
+                )
+            out = Derivatives(g, h)
+            share_among_equals(s, labels, out)
             if outputs.values.size:
                 outputs.values[query] = loss
             elif not write_back(rows, out, weights, outputs):
                 raise RuntimeError(
-                    f"{self.program.kernel.__name__} must return gradients and curvatures with "
-                    f"finite sums: {self.place(query, sigma)}."
+                    f"{name} must return gradients and curvatures with finite sums: "
+                    f"{self.place(query, sigma)}."
                 )
-
-    def _run_query(
-        self, query: int, scores: Vector, sigma: float, seed: np.uint64
-    ) -> tuple[Positions, float, Derivatives]:
-        rows, s, labels = self.best_first(query, scores)
-        name = self.program.kernel.__name__
-        # Copies, so that the function may change its arguments.
-        returned = self.program.kernel(s.copy(), labels.copy(), sigma, seed)
-        try:
-            loss, *arrays = returned
-            loss = float(loss)
-            g, h = (np.array(check_vector(values, "it", len(s))) for values in arrays)
-        except (OverflowError, TypeError, ValueError):
-            raise TypeError(
-                f"{name} must return (loss, gradient, curvature): a number and two arrays, of one "
-                f"entry per document, got {quoted(returned)}: {self.place(query, sigma)}."
-            ) from None
-        if not np.isfinite(np.hstack([loss, g, h])).all() or h.min() < 0:
-            raise RuntimeError(
-                f"{name} must return finite numbers, and curvatures >= 0, got {quoted(returned)}: "
-                f"{self.place(query, sigma)}."
-            )
-        out = Derivatives(g, h)
-        share_among_equals(s, labels, out)
-        return rows, loss, out
 
 
 def list_objectives() -> list[ObjectiveFacts]:
@@ -233,9 +216,9 @@ def custom_objective(
     >>> bound.gradients([0.0, 0.0])[0].tolist()
     [0.0, -1.0]
     """
-    _check_function(function)
+    random = _takes_rng(function)
     facts = facts or UNKNOWN
-    if _takes_rng(function):
+    if random:
         facts = replace(facts, stochastic=True)
     label = name or str(getattr(function, "__name__", "custom"))
     objective = CustomObjective(function, label, facts, seed)
