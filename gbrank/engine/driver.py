@@ -144,6 +144,16 @@ class Runner:
         """Return the shares of all kernels, one for each thread, of about equal work."""
         program = self.program
         others = np.broadcast_to(others, self.queries.n_queries)
+        examples = (
+            MeasureFunctions(*(0 for _ in SIGNATURES)),
+            program.parameters,
+            self._documents,
+            np.empty(0, np.int16),
+            _work_arrays(program, 1),
+            Outputs(*np.empty((3, 0))),
+            np.empty(0, np.int64),
+        )
+        signature = types.int64(*map(typeof, examples))
         shares = []
         for kernel, picked in ((program.kernel, ~others), (program.other_kernel, others)):
             queries = np.flatnonzero(picked)
@@ -151,7 +161,10 @@ class Runner:
                 continue
             cost = np.cumsum(self._cost[queries])
             inner = np.searchsorted(cost, cost[-1] * np.arange(1, self._threads) / self._threads)
-            loop = _compiled_loop(self._documents, program, kernel)
+            with warnings.catch_warnings():  # functions as arguments are experimental, but tested
+                warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+                # With the kernel inlined: faster than a call by pointer.
+                loop = compiled(signature, loop_of(kernel))
             # To allocate memory costs long lists more than to compute in it.
             longest = int(self.queries.sizes[queries].max())
             work = Pool(partial(_work_arrays, program, 1 + longest))
@@ -240,29 +253,13 @@ def _work_arrays(program: Program, length: int) -> Work:
     )
 
 
-def _compiled_loop(documents: AllQueries, program: Program, kernel: Any) -> Function:
-    """Return the compiled loop with a kernel inlined: faster than a call by pointer."""
-    examples = (
-        MeasureFunctions(*(0 for _ in SIGNATURES)),
-        program.parameters,
-        documents,
-        np.empty(0, np.int16),
-        _work_arrays(program, 1),
-        Outputs(*np.empty((3, 0))),
-        np.empty(0, np.int64),
-    )
-    with warnings.catch_warnings():  # functions as arguments are experimental, but tested
-        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        return compiled(types.int64(*map(typeof, examples)), loop_of(kernel))
-
-
 def _in_least_memory(values: Matrix) -> tuple[NDArray[np.float32], Matrix]:
     """Return values in single precision if it holds them exactly, else in double; one is empty."""
     with np.errstate(over="ignore"):
-        singles = np.ascontiguousarray(values, dtype=np.float32)
+        singles = values.astype(np.float32)
     if np.array_equal(singles, values):
         return singles, np.empty((len(values), 0))
-    return np.empty((len(values), 0), np.float32), np.ascontiguousarray(values)
+    return np.empty((len(values), 0), np.float32), values
 
 
 def _of_longest(discounts: Vector, queries: Queries) -> Vector:

@@ -122,9 +122,7 @@ def _carve(cls: Any, rows: Mapping[str, int], memory: Matrix) -> Any:
     return cls(*made)
 
 
-@cache
-def _kinds(cls: Any) -> dict[str, Any]:
-    return get_type_hints(cls)
+_kinds = cache(get_type_hints)
 
 
 def _is_structure(kind: Any) -> bool:
