@@ -336,11 +336,8 @@ def refit(ranker: BoostedRanker, table: Documents) -> FittedTrees:
     continued.init = ranker  # whose schedule begins anew, unless these are the data of its fit
     gradients = Gradients(continued, train, settings.seed)
     booster = BOOSTERS[fitted.model.booster]
-    params = booster.params(settings, fitted.schema)
-    obstacles = [
-        *options_in_use(booster.options.of_leaves, params),
-        *map(repr, gradients.multipliers),
-    ]
+    options = options_in_use(booster.options.of_leaves, booster.params(settings, fitted.schema))
+    obstacles = [*options, *map(repr, gradients.multipliers)]
     if obstacles or table.position is not None:
         raise ValueError(
             f"refit does not support {', '.join(obstacles) or 'positions'}: leaves could not "
