@@ -144,12 +144,14 @@ class Reader:
 
     def _dropped(self, names: Sequence[str], others: Collection[str | None]) -> Sequence[str]:
         """Find the columns that are neither features nor read for something else."""
-        if self.features and self.drop:
+        if not self.features:
+            return self.drop
+        if self.drop:
             raise ArgumentError("drop", "must not be given with --features", f"{list(self.drop)}")
         for name in self.features:
             check_known_name("column (features)", name, names)
         known = {*others, *self.features}
-        return [name for name in names if name not in known] if self.features else self.drop
+        return [name for name in names if name not in known]
 
     def _letor(self, path: str, schema: Schema | None) -> tuple[Letor, Any]:
         """Read a LETOR file, and its features, called by their numbers; a model needs some."""
