@@ -28,10 +28,10 @@ from .data.documents import Labels
 from .data.queries import QueryWeights
 from .data.schema import Schema
 from .fit.arguments import EvalSet, Ids, TableLike, training_documents, validation_documents
-from .fit.boosted_ranker import is_start_name
+from .fit.boosted_ranker import BoostedRanker, is_start_name
 from .fit.chain import Link, scores_of
 from .fit.estimator import WEIGHTS, BaseRanker
-from .fit.explanations import ExplainedRanker
+from .fit.explanations import Explanation, explain_gap, explain_scores
 from .fit.fitted import FittedTrees, Published, TrainedInRounds
 from .fit.known_elsewhere import explains_parameters, explains_words
 from .fit.pretrained import PretrainedRanker, as_pretrained, pretrained_of_file
@@ -41,7 +41,7 @@ from .serving import Predictor
 
 
 @explains_parameters
-class GBRanker(ExplainedRanker, TrainedInRounds):
+class GBRanker(BoostedRanker, TrainedInRounds):
     """Gradient-boosted tree ranker, a scikit-learn estimator on LightGBM or XGBoost.
 
     Parameters
@@ -417,6 +417,145 @@ class GBRanker(ExplainedRanker, TrainedInRounds):
         True
         """
         return Predictor(self._served())
+
+    def explain(self, X: TableLike, *, output: str = "array") -> Any:
+        r"""Return what each feature adds to the score of each row (SHAP values).
+
+        They are the booster's own, exact for its trees: a feature's share is its mean effect on
+        the score over all orders in which the features may become known. Those of an `init` are
+        added.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        output : {"array", "shap"}
+            ``"shap"`` gives what the pictures of the package shap take.
+
+        Returns
+        -------
+        ndarray, shape (n_documents, n_features + 1), or shap.Explanation
+            One column for each feature, and the mean score of the training documents in the last.
+            A row's sum is its score, up to rounding.
+
+        Raises
+        ------
+        ValueError
+            If `init` is a booster, and X has categories; or as `predict`.
+        ImportError
+            If shap is requested and not installed.
+
+        References
+        ----------
+        S. Lundberg, G. Erion, S.-I. Lee. Consistent individualized feature attribution for tree
+        ensembles. arXiv:1802.03888, 2018.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> shares = ranker.explain(X)
+        >>> shares.shape
+        (200, 5)
+        >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
+        True
+        """
+        return explain_scores(self, X, output)
+
+    def explain_document(
+        self,
+        X: TableLike,
+        document: Any,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+        query: object = None,
+        docid: ArrayLike | None = None,
+    ) -> Explanation:
+        """Explain the rank of a document among those of its query.
+
+        The gap between its score and the mean score of its query's documents is split into what
+        each feature adds to it: its share in the score (see `explain`), beside the mean share.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            All documents of the query, and perhaps of others.
+        document : int, or what `docid` holds
+            The document: its row, from 0; with `query` alone, its rank, from 1; with `docid`, its
+            name.
+        qid, group
+            The queries, as for `fit`; with neither, all rows are one query.
+        query : object, optional
+            The query whose rank, or name, is meant.
+        docid : array-like, shape (n_documents,), optional
+            What documents are called.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        ValueError
+            If there is no such document or query; or as `explain`.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> why = ranker.explain_document(X, 1, qid=qid, query=0)  # the first of query 0
+        >>> why.gap > 0
+        True
+        """
+        names = {"document": document}
+        return explain_gap(self, X, names, qid=qid, group=group, query=query, docid=docid)
+
+    def explain_pair(
+        self,
+        X: TableLike,
+        first: Any,
+        second: Any,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+        query: object = None,
+        docid: ArrayLike | None = None,
+    ) -> Explanation:
+        """Explain why one document of a query is above another, or below.
+
+        The gap of their scores is split into what each feature adds to it: the difference of its
+        shares in both scores (see `explain`).
+
+        Parameters
+        ----------
+        X, qid, group, query, docid
+            As for `explain_document`.
+        first, second : int, or what `docid` holds
+            Both documents: their rows, from 0; with `query` alone, their ranks, from 1; with
+            `docid`, their names.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        ValueError
+            If the documents are of two queries; or as `explain_document`.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> why = ranker.explain_pair(X, 3, 7, qid=qid)
+        >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
+        True
+        """
+        names = {"first": first, "second": second}
+        return explain_gap(self, X, names, qid=qid, group=group, query=query, docid=docid)
 
     @property
     def training_data_(self) -> dict[str, dict[str, int]]:

@@ -136,236 +136,103 @@ def short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-class ExplainedRanker(BoostedRanker):
-    """A ranker that tells what features add to its scores."""
+def explain_scores(ranker: BoostedRanker, X: TableLike, output: str) -> Any:
+    """Compute what each feature adds to the score of each row; as an array or for shap."""
+    check_choice(output, "output", ["array", "shap"])
+    schema = ranker._schema
+    shares = np.empty((0, schema.n_features + 1))
+    features = shares[:, :-1]
+    if n_rows(X):
+        features = schema.transform(X)
+        shares = _shares(ranker, features, ranker.n_jobs)
+    if output == "array":
+        return shares
+    kind = object if schema.categories else np.float64
+    return import_optional("shap", "shap").Explanation(
+        values=shares[:, :-1],
+        base_values=shares[:, -1],
+        data=np.array(_values(schema, features), kind).reshape(features.shape),
+        feature_names=schema.feature_names,
+    )
 
-    def explain(self, X: TableLike, *, output: str = "array") -> Any:
-        r"""Return what each feature adds to the score of each row (SHAP values).
 
-        They are the booster's own, exact for its trees: a feature's share is its mean effect on
-        the score over all orders in which the features may become known. Those of an `init` are
-        added.
+def explain_gap(
+    ranker: BoostedRanker,
+    X: TableLike,
+    documents: Mapping[str, object],
+    *,
+    qid: Ids | None,
+    group: ArrayLike | None,
+    query: object,
+    docid: ArrayLike | None,
+) -> Explanation:
+    """Explain the gap between two documents, or between one and the mean of its query's."""
+    schema = ranker._schema
+    queries = Queries.resolve(n_rows(X), qid, group)
+    rows, names = _find_rows(ranker, X, documents, queries, query=query, docid=docid)
+    beside = rows[1:] or queries.rows(queries.index[rows[0]]).tolist()
+    table = take_rows(X, np.array([rows[0], *beside]))
+    features = schema.transform(table)
+    first, *second = _values(schema, features[: len(rows)])
+    shares = _shares(ranker, features, ranker.n_jobs)[:, :-1]
+    scores = ranker.predict(table)
+    parts = shares[0] - shares[1:].mean(axis=0)
+    above = float(scores[0])
+    below = float(scores[1:].mean())
+    sizes = np.abs(parts)
+    # XGBoost computes in single precision: what rounding takes from the gap is shared out.
+    parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)
+    return Explanation(
+        features=schema.feature_names,
+        first=first,
+        second=second[0] if second else None,
+        shares=parts,
+        scores=(above, below),
+        names=(names[0], names[1] if second else "the mean of its list"),
+    )
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        output : {"array", "shap"}
-            ``"shap"`` gives what the pictures of the package shap take.
 
-        Returns
-        -------
-        ndarray, shape (n_documents, n_features + 1), or shap.Explanation
-            One column for each feature, and the mean score of the training documents in the last.
-            A row's sum is its score, up to rounding.
+def _find_rows(
+    ranker: BoostedRanker,
+    X: TableLike,
+    requested: Mapping[str, object],
+    queries: Queries,
+    *,
+    query: object,
+    docid: Any,
+) -> tuple[list[int], list[str]]:
+    """Find the rows of documents of one query, and the documents' names.
 
-        Raises
-        ------
-        ValueError
-            If `init` is a booster, and X has categories; or as `predict`.
-        ImportError
-            If shap is requested and not installed.
-
-        References
-        ----------
-        S. Lundberg, G. Erion, S.-I. Lee. Consistent individualized feature attribution for tree
-        ensembles. arXiv:1802.03888, 2018.
-
-        Examples
-        --------
-        >>> from gbrank import GBRanker, make_cubic
-        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
-        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
-        >>> shares = ranker.explain(X)
-        >>> shares.shape
-        (200, 5)
-        >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
-        True
-        """
-        check_choice(output, "output", ["array", "shap"])
-        schema = self._schema
-        shares = np.empty((0, schema.n_features + 1))
-        features = shares[:, :-1]
-        if n_rows(X):
-            features = schema.transform(X)
-            shares = _shares(self, features, self.n_jobs)
-        if output == "array":
-            return shares
-        kind = object if schema.categories else np.float64
-        return import_optional("shap", "shap").Explanation(
-            values=shares[:, :-1],
-            base_values=shares[:, -1],
-            data=np.array(_values(schema, features), kind).reshape(features.shape),
-            feature_names=schema.feature_names,
-        )
-
-    def explain_document(
-        self,
-        X: TableLike,
-        document: Any,
-        *,
-        qid: Ids | None = None,
-        group: ArrayLike | None = None,
-        query: object = None,
-        docid: ArrayLike | None = None,
-    ) -> Explanation:
-        """Explain the rank of a document among those of its query.
-
-        The gap between its score and the mean score of its query's documents is split into what
-        each feature adds to it: its share in the score (see `explain`), beside the mean share.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            All documents of the query, and perhaps of others.
-        document : int, or what `docid` holds
-            The document: its row, from 0; with `query` alone, its rank, from 1; with `docid`, its
-            name.
-        qid, group
-            The queries, as for `fit`; with neither, all rows are one query.
-        query : object, optional
-            The query whose rank, or name, is meant.
-        docid : array-like, shape (n_documents,), optional
-            What documents are called.
-
-        Returns
-        -------
-        Explanation
-
-        Raises
-        ------
-        ValueError
-            If there is no such document or query; or as `explain`.
-
-        Examples
-        --------
-        >>> from gbrank import GBRanker, make_cubic
-        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
-        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
-        >>> why = ranker.explain_document(X, 1, qid=qid, query=0)  # the first of query 0
-        >>> why.gap > 0
-        True
-        """
-        return self._gap(X, {"document": document}, qid, group, query, docid)
-
-    def explain_pair(
-        self,
-        X: TableLike,
-        first: Any,
-        second: Any,
-        *,
-        qid: Ids | None = None,
-        group: ArrayLike | None = None,
-        query: object = None,
-        docid: ArrayLike | None = None,
-    ) -> Explanation:
-        """Explain why one document of a query is above another, or below.
-
-        The gap of their scores is split into what each feature adds to it: the difference of its
-        shares in both scores (see `explain`).
-
-        Parameters
-        ----------
-        X, qid, group, query, docid
-            As for `explain_document`.
-        first, second : int, or what `docid` holds
-            Both documents: their rows, from 0; with `query` alone, their ranks, from 1; with
-            `docid`, their names.
-
-        Returns
-        -------
-        Explanation
-
-        Raises
-        ------
-        ValueError
-            If the documents are of two queries; or as `explain_document`.
-
-        Examples
-        --------
-        >>> from gbrank import GBRanker, make_cubic
-        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
-        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
-        >>> why = ranker.explain_pair(X, 3, 7, qid=qid)
-        >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
-        True
-        """
-        return self._gap(X, {"first": first, "second": second}, qid, group, query, docid)
-
-    def _rows(
-        self,
-        X: TableLike,
-        requested: Mapping[str, object],
-        queries: Queries,
-        query: object,
-        docid: Any,
-    ) -> tuple[list[int], list[str]]:
-        """Find the rows of documents of one query, and the documents' names.
-
-        They are requested by name with `docid`; else by rank from 1 with `query`; else by row.
-        """
-        rows = np.arange(queries.n_documents)
+    They are requested by name with `docid`; else by rank from 1 with `query`; else by row.
+    """
+    rows = np.arange(queries.n_documents)
+    if query is not None:
+        known = queries.id_list
+        try:
+            ((query_number,),) = find_matches([query], known)
+        except (TypeError, ValueError):  # of what is no id, of no query's, or of several
+            demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
+            raise ArgumentError("query", demand, quoted(query)) from None
+        rows = queries.rows(query_number)
+    if docid is not None:
+        chosen = _rows_by_name(requested, rows, document_names(docid, queries))
+        names = [str(name) for name in requested.values()]
+    else:
+        first, kind = 0, "row"
         if query is not None:
-            known = queries.id_list
-            try:
-                ((query_number,),) = find_matches([query], known)
-            except (TypeError, ValueError):  # of what is no id, of no query's, or of several
-                demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
-                raise ArgumentError("query", demand, quoted(query)) from None
-            rows = queries.rows(query_number)
-        if docid is not None:
-            chosen = _rows_by_name(requested, rows, document_names(docid, queries))
-            names = [str(name) for name in requested.values()]
-        else:
-            first, kind = 0, "row"
-            if query is not None:
-                first, kind = 1, "rank"
-                rows = by_rank(rows, self.predict(take_rows(X, rows)))
-            numbers = [
-                check_integer(number, name, first, len(rows) - 1 + first)
-                for name, number in requested.items()
-            ]
-            chosen = [int(rows[number - first]) for number in numbers]
-            names = [f"{kind} {number}" for number in numbers]
-        if len({*queries.index[chosen].tolist()}) > 1:
-            ids = queries.id_list
-            both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
-            raise ArgumentError(" and ".join(requested), "must be of the same query", both)
-        return chosen, names
-
-    def _gap(
-        self,
-        X: TableLike,
-        documents: Mapping[str, object],
-        qid: Ids | None,
-        group: ArrayLike | None,
-        query: object,
-        docid: ArrayLike | None,
-    ) -> Explanation:
-        """Explain the gap between two documents, or between one and the mean of its query's."""
-        schema = self._schema
-        queries = Queries.resolve(n_rows(X), qid, group)
-
-        rows, names = self._rows(X, documents, queries, query, docid)
-        beside = rows[1:] or queries.rows(queries.index[rows[0]]).tolist()
-        table = take_rows(X, np.array([rows[0], *beside]))
-        features = schema.transform(table)
-        first, *second = _values(schema, features[: len(rows)])
-        shares = _shares(self, features, self.n_jobs)[:, :-1]
-        scores = self.predict(table)
-        parts = shares[0] - shares[1:].mean(axis=0)
-        above = float(scores[0])
-        below = float(scores[1:].mean())
-        sizes = np.abs(parts)
-        # XGBoost computes in single precision: what rounding takes from the gap is shared out.
-        parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)
-        return Explanation(
-            features=schema.feature_names,
-            first=first,
-            second=second[0] if second else None,
-            shares=parts,
-            scores=(above, below),
-            names=(names[0], names[1] if second else "the mean of its list"),
-        )
+            first, kind = 1, "rank"
+            rows = by_rank(rows, ranker.predict(take_rows(X, rows)))
+        numbers = [
+            check_integer(number, name, first, len(rows) - 1 + first)
+            for name, number in requested.items()
+        ]
+        chosen = [int(rows[number - first]) for number in numbers]
+        names = [f"{kind} {number}" for number in numbers]
+    if len({*queries.index[chosen].tolist()}) > 1:
+        ids = queries.id_list
+        both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
+        raise ArgumentError(" and ".join(requested), "must be of the same query", both)
+    return chosen, names
 
 
 def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[Any]) -> list[int]:
