@@ -384,8 +384,11 @@ class GBRanker(BoostedRanker, TrainedInRounds):
         saved = self._description(fitted)
         start = None if fitted.init is None else fitted.init._to_saved()
         if start is not None and start["estimator"] not in SAVED:
-            demand = "must be of a class of gbrank: custom ranker classes cannot be saved"
-            raise ArgumentTypeError("init", demand, quoted(fitted.init))
+            raise ArgumentTypeError(
+                "init",
+                "must be of a class of gbrank: custom ranker classes cannot be saved",
+                quoted(fitted.init),
+            )
         if "init" in self.get_params(deep=False) and not is_start_name(self.init):
             saved["params"]["init"] = type(self.init).__name__  # loading puts in the model
         return {**saved, "init": start, **saved_booster(fitted.model)}
@@ -679,14 +682,20 @@ def opened_init(init: object) -> Any:
         try:
             return GBRanker.load(init)
         except (OSError, ValueError) as error:
-            got = f"{quoted(init)}: {shortened(str(error).rstrip('.'), 150)}"
-            raise ArgumentError("init", demand, got) from None
+            raise ArgumentError(
+                "init", demand, f"{quoted(init)}: {shortened(str(error).rstrip('.'), 150)}"
+            ) from None
     init = as_pretrained(init)
     if isinstance(init, GBRanker | PretrainedRanker) and init.__sklearn_is_fitted__():
         return init
-    hint = " Cross-validation clones init, and clones are not fitted: pass a folder or a booster."
-    got = f"{quoted(init)}, which is not fitted" if isinstance(init, GBRanker) else quoted(init)
-    raise ArgumentTypeError("init", demand, got, hint if hasattr(init, "fit") else "")
+    raise ArgumentTypeError(
+        "init",
+        demand,
+        f"{quoted(init)}, which is not fitted" if isinstance(init, GBRanker) else quoted(init),
+        " Cross-validation clones init, and clones are not fitted: pass a folder or a booster."
+        if hasattr(init, "fit")
+        else "",
+    )
 
 
 def of_booster(pretrained: PretrainedRanker) -> GBRanker:

@@ -211,8 +211,11 @@ class join(Schedule):
         for boundary in boundaries:
             check_integer(boundary, "boundaries", 1)
         if len(schedules) != len(boundaries) + 1 or any(a >= b for a, b in pairwise(boundaries)):
-            demand = f"must be {len(schedules) - 1} increasing rounds, one fewer than schedules"
-            raise ArgumentError("boundaries", demand, quoted(boundaries))
+            raise ArgumentError(
+                "boundaries",
+                f"must be {len(schedules) - 1} increasing rounds, one fewer than schedules",
+                quoted(boundaries),
+            )
         parts = tuple(map(as_schedule, schedules))
         units = {unit_of(part) for part in parts}
         if len(units) > 1:

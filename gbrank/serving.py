@@ -106,8 +106,11 @@ def load_predictor(path: StrPath) -> Predictor:
     part: Saved | None = saved
     while part is not None:
         if part["fitted"].get("by_query"):
-            demand = "must hold a ranker that scores documents one by one; use load_ranker"
-            raise ArgumentError("path", demand, f"{part['estimator']}(by_query=True)")
+            raise ArgumentError(
+                "path",
+                "must hold a ranker that scores documents one by one; use load_ranker",
+                f"{part['estimator']}(by_query=True)",
+            )
         if part["schema"]:
             schema = Schema.restored(part["schema"])
         else:  # a booster alone has that of the model before

@@ -61,8 +61,11 @@ class Options(NamedTuple):
         checked: Params = {}
         for name, value in user.items():
             if not isinstance(name, str) or not _is_held(value):
-                demand = "must map names to finite values, with integers of at most 32 bits"
-                raise ArgumentError("booster_params", demand, f"{name!r}: {quoted(value)}")
+                raise ArgumentError(
+                    "booster_params",
+                    "must map names to finite values, with integers of at most 32 bits",
+                    f"{name!r}: {quoted(value)}",
+                )
             checked[mains.get(name, name)] = TRUTH.get(str(value).lower(), value)
         if len(checked) < len(user):
             raise ValueError(f"booster_params must not hold a parameter twice, got {list(user)}.")
@@ -204,13 +207,18 @@ def _signs(value: object, argument: str, schema: Schema) -> tuple[int, ...]:
         signs = [by_place.get(place, 0) for place in range(n)]
     listed = signs if isinstance(signs, list | tuple) else ()
     if len(listed) != n or not all(sign in (-1, 0, 1) for sign in listed):
-        demand = f"must hold -1, 0 or 1 for each of {n} features, or map columns to these"
-        raise ArgumentError(argument, demand, quoted(value))
+        raise ArgumentError(
+            argument,
+            f"must hold -1, 0 or 1 for each of {n} features, or map columns to these",
+            quoted(value),
+        )
     for place in schema.categorical:
         if listed[place] != 0:  # LightGBM would end the process, XGBoost ignore it
-            demand = "must be 0 for columns of categories, which have no order"
-            got = f"{listed[place]} for column {schema.feature_names[place]!r}"
-            raise ArgumentError(argument, demand, got)
+            raise ArgumentError(
+                argument,
+                "must be 0 for columns of categories, which have no order",
+                f"{listed[place]} for column {schema.feature_names[place]!r}",
+            )
     return (*map(int, listed),)  # XGBoost takes no list
 
 
@@ -218,8 +226,9 @@ def _groups(value: object, argument: str, schema: Schema) -> list[list[int]]:
     """Check the columns of each group."""
     lists = value if isinstance(value, list | tuple) else ()
     if not lists or not all(isinstance(group, list | tuple) and group for group in lists):
-        demand = "must be lists of columns, such as [[0, 1], [2]]"
-        raise ArgumentError(argument, demand, quoted(value))
+        raise ArgumentError(
+            argument, "must be lists of columns, such as [[0, 1], [2]]", quoted(value)
+        )
     names = schema.feature_names
     return [find_columns(group, argument, names, schema.n_features) for group in lists]
 

@@ -3,14 +3,14 @@
 A training may begin with another objective than its own: these are two stages.
 """
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
+    Function,
     Mask,
     Vector,
     check_choice,
@@ -128,7 +128,7 @@ class StagedObjective:
         continues.
     """
 
-    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE
+    objective: str | Objective | Function = DEFAULT_OBJECTIVE
     sigma: Sigma | None = None
     _: KW_ONLY
     start: bool | Progress = True

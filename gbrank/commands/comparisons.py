@@ -203,8 +203,9 @@ def _folds_by_time(times: Any, qid: Array) -> list[tuple[Positions, ...]]:
     """
     missing = times.isna()
     if missing.any():
-        demand = "must be known for all documents"
-        raise ArgumentError("time", demand, f"none in row {missing.argmax()}")
+        raise ArgumentError(
+            "time", "must be known for all documents", f"none in row {missing.argmax()}"
+        )
     order = np.argsort(times.to_numpy(), kind="stable")
     queries = Queries.from_qid(qid[order])  # numbered in order of their first time
     part = np.empty(len(order), np.int64)

@@ -106,8 +106,9 @@ class Reader:
             refuse = self.unjudged == "refuse"
             wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
             if wrong.any():
-                hint = " (--unjudged says what to do with -1)" if refuse else ""
-                raise letor.label_error(int(np.argmax(wrong)), hint)
+                raise letor.label_error(
+                    int(np.argmax(wrong)), " (--unjudged says what to do with -1)" if refuse else ""
+                )
             y, mask = judged(letor.labels, self.unjudged)
             X = X if mask.all() else X[mask]
             qid = letor.queries()[mask]

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
-from gbrank.common.checks import ArgumentError
+from gbrank.common.checks import ArgumentError, Function
 from gbrank.common.files import check_folder, check_local
 
 File: TypeAlias = Annotated[str, "FILE"]
@@ -106,7 +106,7 @@ def _dataclass(parameter: inspect.Parameter) -> Any:
 
 
 def _add_options(
-    parser: argparse._ActionsContainer, source: Callable[..., Any], without: Sequence[str] = ()
+    parser: argparse._ActionsContainer, source: Function, without: Sequence[str] = ()
 ) -> None:
     """Add an option for each parameter of a function, and each field of those of dataclasses."""
     documented = documented_parameters(source)
@@ -209,8 +209,11 @@ def check_paths(options: Sequence[argparse.Action], values: Mapping[str, Any]) -
         if option.metavar in OUTPUTS and path != "-":
             for source in inputs:
                 if _is_in(path, source):
-                    demand = "must be no file that is read, and in no folder that is read"
-                    raise ArgumentError(option.dest, demand, f"{path}, where {source} is read")
+                    raise ArgumentError(
+                        option.dest,
+                        "must be no file that is read, and in no folder that is read",
+                        f"{path}, where {source} is read",
+                    )
             flag = option.option_strings[0]
             _check_output(str(option.metavar), path, flag)
             if option.metavar != "NEW-FOLDER":

@@ -114,8 +114,9 @@ def train(
 
 def _numbers_in_file(path: str, name: str, mask: Mask) -> Vector:
     if path != STDIN and not Path(path).exists():
-        demand = "must be a column of the table, or a file with a number per line"
-        raise ArgumentError(name, demand, path)
+        raise ArgumentError(
+            name, "must be a column of the table, or a file with a number per line", path
+        )
     return read_numbers(path, name, mask)
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Function: TypeAlias = Callable[..., Any]
 Array: TypeAlias = NDArray[Any]
 Vector: TypeAlias = NDArray[np.float64]
 Single: TypeAlias = NDArray[np.float32]
@@ -179,8 +180,12 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
     except (TypeError, ValueError, OverflowError):  # of objects, and lists of several lengths
         real = False
     if not real:
-        hint = " Map texts to numbers, as grades by {'bad': 0, 'good': 1}."
-        raise ArgumentTypeError(name, "must hold real numbers, one per entry", quoted(values), hint)
+        raise ArgumentTypeError(
+            name,
+            "must hold real numbers, one per entry",
+            quoted(values),
+            " Map texts to numbers, as grades by {'bad': 0, 'good': 1}.",
+        )
     if array.ndim != 1:
         raise ArgumentError(name, "must have one dimension", f"shape {array.shape}")
     if length is not None and len(array) != length:
@@ -209,9 +214,12 @@ def check_scores(scores: ArrayLike, length: int, unretrieved: bool = False) -> V
     values = check_vector(scores, "scores", length)
     missing = np.isnan(values)
     if missing.any():
-        got = f"nan in row {int(np.argmax(missing))} ({missing.sum():,} in all)"
-        hint = " To rank documents without a score last, give them one below all others."
-        raise ArgumentError("scores", "must be finite", got, hint)
+        raise ArgumentError(
+            "scores",
+            "must be finite",
+            f"nan in row {int(np.argmax(missing))} ({missing.sum():,} in all)",
+            " To rank documents without a score last, give them one below all others.",
+        )
     check_finite(np.where(unretrieved & np.isneginf(values), 0, values), "scores")
     return values
 
@@ -229,9 +237,12 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
         return None
     values = check_finite(weights, name)
     if len(values) != length:
-        hint = " Pass weights of queries as query_weight." if per == "document" else ""
-        demand = f"must have one entry per {per}, so {length} entries"
-        raise ArgumentError(name, demand, f"{len(values)}", hint)
+        raise ArgumentError(
+            name,
+            f"must have one entry per {per}, so {length} entries",
+            f"{len(values)}",
+            " Pass weights of queries as query_weight." if per == "document" else "",
+        )
     wrong = (values < 0) | (values > LARGEST_WEIGHT)
     demand = f"must be at least 0 and at most {LARGEST_WEIGHT}"
     check_entries(wrong, values, name, demand, "at index")
@@ -276,7 +287,7 @@ def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     return jobs
 
 
-def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> None:
+def check_takes(function: Function, name: str, *arguments: str) -> None:
     """Check that a function can be called with these arguments."""
     demand = f"must be a function of ({', '.join(arguments)})"
     if not callable(function):
@@ -289,11 +300,12 @@ def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> Non
         signature.bind(*arguments)
     except TypeError:
         called = getattr(function, "__name__", type(function).__name__)
-        got = shortened(f"{called}({', '.join(signature.parameters)})")
-        raise ArgumentTypeError(name, demand, got) from None
+        raise ArgumentTypeError(
+            name, demand, shortened(f"{called}({', '.join(signature.parameters)})")
+        ) from None
 
 
-def takes_labels_first(function: Callable[..., Any]) -> bool:
+def takes_labels_first(function: Function) -> bool:
     """Whether the names of two parameters are those of labels and scores, in this order."""
     try:
         first, second, *_ = inspect.signature(function).parameters

@@ -1,20 +1,20 @@
 """Fields of dataclasses that declare the values they take."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import MISSING, field, fields
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
-from .checks import check_choice, check_number, plain
+from .checks import Function, check_choice, check_number, plain
 from .grammar import changed_options, format_call
 
 CHECK = "check"  # the metadata of a field: (value, name) -> checked value
 REQUIRED: Any = MISSING  # the default of a field that has none
 
 
-def Parameter(default: object, check: Callable[..., Any], **options: Any) -> Any:
+def Parameter(default: object, check: Function, **options: Any) -> Any:
     """Declare a field whose values are checked by `check(value, name, **options)`."""
     return field(default=default, metadata={CHECK: partial(check, **options)})
 

@@ -7,13 +7,13 @@ mixtures. A schedule is a value, as those of options are.
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, TypeAlias
 
-from .checks import check_known_name, check_unique, quoted
+from .checks import Function, check_known_name, check_unique, quoted
 
-Functions: TypeAlias = Mapping[str, Callable[..., Any]]
+Functions: TypeAlias = Mapping[str, Function]
 
 HEAD = re.compile(
     r"(?P<name>[^@()\[\]]+)(@(?P<k>\d+))?(\((?P<options>.*)\))?(@(?P<k_after>\d+))?", re.DOTALL

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
-from .checks import check_known_name, nearest, unknown_name
+from .checks import Function, check_known_name, nearest, unknown_name
 from .grammar import Call, parse, parse_options
 
 
@@ -62,7 +62,7 @@ class Registry(dict[str, Any], Generic[R]):
 
     kind: str
     entry: type[R]
-    functions: Mapping[str, Callable[..., Any]]
+    functions: Mapping[str, Function]
     meant: Callable[[str], str | None]
     inner: "Registry[Any] | None" = None
 

@@ -149,8 +149,11 @@ class Documents:
         """Set some queries aside, which a hash of the seed and of their ids chooses."""
         mask = sampled(self.queries.id_keys, fraction, seed)
         if mask.all():
-            got = f"{fraction} of {self.queries.n_queries} queries"
-            raise ArgumentError("validation_fraction", "must leave queries to train on", got)
+            raise ArgumentError(
+                "validation_fraction",
+                "must leave queries to train on",
+                f"{fraction} of {self.queries.n_queries} queries",
+            )
         parts = self.take_queries(~mask), self.take_queries(mask)
         for part in parts:
             needed = {
@@ -212,8 +215,11 @@ def check_column_names(names: Any) -> list[str]:
     """Check that names are a list of columns."""
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if not listed or not all(isinstance(name, str) for name in names):
-        demand = "must be a mapping of name to values, or a list of columns of X"
-        raise ArgumentTypeError("labels", demand, quoted(names))
+        raise ArgumentTypeError(
+            "labels",
+            "must be a mapping of name to values, or a list of columns of X",
+            quoted(names),
+        )
     return list(names)
 
 

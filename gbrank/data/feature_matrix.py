@@ -69,8 +69,11 @@ def objects_of(X: Any) -> Features:
     """Convert features, some of which are categories, to an array of objects."""
     check_unmasked(X, "X", "fill it with NaN, which is missing")
     if sp.issparse(X):
-        demand = "must be a data frame, as in fit, which had categories"
-        raise ArgumentError("X", demand, f"a sparse {type(X).__name__}")
+        raise ArgumentError(
+            "X",
+            "must be a data frame, as in fit, which had categories",
+            f"a sparse {type(X).__name__}",
+        )
     values = np.array(X, dtype=object)
     check_not_empty(values.shape)
     return values
@@ -90,8 +93,11 @@ def check_not_empty(shape: tuple[int, ...]) -> None:
     """Check that a table has rows and columns."""
     if 0 in shape:
         got = f"{shape[0]} sample(s) and {shape[-1]} feature(s) (shape={shape})"
-        demand = "must have at least one row and one column"
-        raise ArgumentError("X", demand, f"{got} while a minimum of 1 is required")
+        raise ArgumentError(
+            "X",
+            "must have at least one row and one column",
+            f"{got} while a minimum of 1 is required",
+        )
 
 
 def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
@@ -100,8 +106,11 @@ def check_no_infinity(matrix: Features, names: list[str] | None) -> None:
         return
     value, row, column = infinite
     name = column if names is None else names[column]
-    demand = "must not hold infinite values; use NaN for missing ones"
-    raise ArgumentError("X", demand, f"{value} in row {row} of column {name!r}")
+    raise ArgumentError(
+        "X",
+        "must not hold infinite values; use NaN for missing ones",
+        f"{value} in row {row} of column {name!r}",
+    )
 
 
 def first_entry(matrix: Features, test: np.ufunc) -> tuple[float, int, int] | None:

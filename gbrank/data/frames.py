@@ -42,8 +42,12 @@ def as_frame(data: object, argument: str = "X") -> nw.DataFrame[Any] | None:
         return frame
     if isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame):
         ways = ".pl() or .df()" if hasattr(data, "pl") else ".collect() or .compute()"
-        hint = f" Pass the result of {ways}."
-        raise ArgumentTypeError(argument, "must be in memory", f"a {type(data).__name__}", hint)
+        raise ArgumentTypeError(
+            argument,
+            "must be in memory",
+            f"a {type(data).__name__}",
+            f" Pass the result of {ways}.",
+        )
     return None
 
 
@@ -144,16 +148,24 @@ def feature_table(X: Any) -> FeatureTable | None:
         same = " and ".join(repr(name) for name in features if str(name) == twice)
         raise ArgumentError("X", "must not have duplicate column names", same)
     if "" in table.names:
-        hint = " A saved index is read back as a column without a name: drop it, or name it."
-        raise ArgumentError("X", "must have a name for each column", "''", hint)
+        raise ArgumentError(
+            "X",
+            "must have a name for each column",
+            "''",
+            " A saved index is read back as a column without a name: drop it, or name it.",
+        )
     return table
 
 
 def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
     """NumPy's type of the numbers in a pandas column; None if it holds no numbers."""
     if hasattr(dtype, "fill_value"):
-        hint = " Pass X.sparse.to_coo() in fit and predict, or X.sparse.to_dense()."
-        raise ArgumentError("X", "must not have sparse pandas columns", f"{dtype}", hint)
+        raise ArgumentError(
+            "X",
+            "must not have sparse pandas columns",
+            f"{dtype}",
+            " Pass X.sparse.to_coo() in fit and predict, or X.sparse.to_dense().",
+        )
     numbers = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
     return numbers if numbers is not None and numbers.kind in "biuf" else None
 
@@ -254,9 +266,13 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[Vector, Mask]:
         return np.where(missing, 0.0, values), np.ones(len(values), dtype=bool)
     if unjudged == "refuse" and missing.any():
         row = int(np.argmax(missing))
-        got = f"{values[row]:g} in row {row} ({missing.sum()} in all)"
-        hint = ' If nobody has judged them: unjudged="drop" or "irrelevant".'
-        raise ArgumentError("label", "must be at least 0", got, hint, remedies=("unjudged",))
+        raise ArgumentError(
+            "label",
+            "must be at least 0",
+            f"{values[row]:g} in row {row} ({missing.sum()} in all)",
+            ' If nobody has judged them: unjudged="drop" or "irrelevant".',
+            remedies=("unjudged",),
+        )
     return values[~missing], ~missing
 
 

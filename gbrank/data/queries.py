@@ -161,13 +161,18 @@ class Queries:
             sizes: Any = [n_documents] if group is None else group
             by_row = np.shape(sizes) == (n_documents,) and n_documents > 1
             if by_row and not np.array_equal(sizes, np.ones(n_documents)):
-                demand = "must be the sizes of consecutive queries"
-                raise ArgumentError("group", demand, "an entry per row", " Pass query ids as qid=.")
+                raise ArgumentError(
+                    "group",
+                    "must be the sizes of consecutive queries",
+                    "an entry per row",
+                    " Pass query ids as qid=.",
+                )
             counts = _checked_sizes(sizes)
             if counts.sum(dtype=np.float64) != n_documents:
-                demand = f"must add up to the number of rows, {n_documents}"
                 raise ArgumentError(
-                    "group", demand, f"sizes that add up to {counts.sum(dtype=np.float64):g}"
+                    "group",
+                    f"must add up to the number of rows, {n_documents}",
+                    f"sizes that add up to {counts.sum(dtype=np.float64):g}",
                 )
             return cls.from_sizes(counts)
         queries = cls.from_qid(qid)
@@ -308,10 +313,13 @@ class Queries:
         matches = find_matches(ids, known)
         for query, matching in zip(ids, matches, strict=True):
             if len(matching) != 1:
-                demand = f"must have one entry for query {quoted(query)}"
-                hint = " For weights in the order of queries, pass their .to_numpy()."
                 raise ArgumentError(
-                    "query_weight", demand, f"{len(matching)}", hint if series else ""
+                    "query_weight",
+                    f"must have one entry for query {quoted(query)}",
+                    f"{len(matching)}",
+                    " For weights in the order of queries, pass their .to_numpy()."
+                    if series
+                    else "",
                 )
         return [entries[index] for (index,) in matches]
 
@@ -357,8 +365,11 @@ class Queries:
         if differs.any():
             row = int(np.argmax(differs))
             query = self.index[row]
-            got = f"{first[query]} and {values[row]} in query {quoted(self.id_list[query])}"
-            raise ArgumentError(name, "must be the same in all rows of a query", got)
+            raise ArgumentError(
+                name,
+                "must be the same in all rows of a query",
+                f"{first[query]} and {values[row]} in query {quoted(self.id_list[query])}",
+            )
         return first
 
     def subset(self, keep: Mask) -> tuple[Queries, Positions]:
@@ -419,9 +430,11 @@ def _checked_sizes(sizes: ArrayLike) -> Positions:
     counts = one_column(np.asarray(sizes))
     numbers = counts.ndim == 1 and counts.size > 0 and counts.dtype.kind in "iuf"
     if not numbers or ((counts < 1) | (counts != np.floor(counts))).any():
-        demand = "must be a list of query sizes, integers of at least 1"
         raise ArgumentError(
-            "group", demand, shortened(f"{counts!r}"), " Leave out queries without documents."
+            "group",
+            "must be a list of query sizes, integers of at least 1",
+            shortened(f"{counts!r}"),
+            " Leave out queries without documents.",
         )
     return counts.astype(np.int64)
 

@@ -121,9 +121,10 @@ class Schema:
         first = schemas[0]
         for part in schemas:
             if (part.n_features, part.names) != (first.n_features, first.names):
-                demand = "must have the same columns in all partitions"
                 raise ArgumentError(
-                    "X", demand, f"{listed(first.feature_names)} and {listed(part.feature_names)}"
+                    "X",
+                    "must have the same columns in all partitions",
+                    f"{listed(first.feature_names)} and {listed(part.feature_names)}",
                 )
         categorical: list[int] = []
         categories: dict[int, list[Any]] = {}
@@ -131,8 +132,11 @@ class Schema:
             parts = [part for part in schemas if index not in part.empty] or schemas[:1]
             kinds = sorted({part._kind_of(index) for part in parts})
             if len(kinds) > 1:
-                got = f"{' and '.join(kinds)} in column {first._name(index)!r}"
-                raise ArgumentError("X", "must hold the same types in all partitions", got)
+                raise ArgumentError(
+                    "X",
+                    "must hold the same types in all partitions",
+                    f"{' and '.join(kinds)} in column {first._name(index)!r}",
+                )
             if kinds != ["numbers"]:
                 categorical.append(index)
             if kinds == ["categories"]:
@@ -290,10 +294,13 @@ def _known_categories(column: nw.Series[Any]) -> list[Any]:
     values = [plain(value) for value in _distinct(column.to_list())]
     for value in values:
         if not isinstance(value, str | int | float | bool):
-            got = f"{quoted(value)} ({type(value).__name__}) in column {column.name!r}"
             remedy = "Convert them, for example with astype(str)."
-            hint = f" {VECTOR_HINT if isinstance(value, VECTORS) else remedy}"
-            raise ArgumentError("X", "must have categories that are text or numbers", got, hint)
+            raise ArgumentError(
+                "X",
+                "must have categories that are text or numbers",
+                f"{quoted(value)} ({type(value).__name__}) in column {column.name!r}",
+                f" {VECTOR_HINT if isinstance(value, VECTORS) else remedy}",
+            )
     return _sorted(set(values))
 
 

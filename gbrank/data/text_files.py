@@ -91,7 +91,10 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     for row, name in enumerate(plain(ids.tolist())):
         text = str(name) if isinstance(name, int | str) and not isinstance(name, bool) else ""
         if not allowed.fullmatch(text):
-            demand = f"must hold integers, or strings without white space{besides} and NUL"
-            raise ArgumentError(argument, demand, f"{name!r} in row {row}")
+            raise ArgumentError(
+                argument,
+                f"must hold integers, or strings without white space{besides} and NUL",
+                f"{name!r} in row {row}",
+            )
         texts.append(text)
     return texts

@@ -188,9 +188,11 @@ def _entries_of(source: Any, column: str) -> list[Entry]:
         numbers = NUMBERS[column] if frame is None else (*NUMBERS[column], "score")
         names = [_name(known, source) for known in (QUERIES, DOCUMENTS, numbers)]
         if not all(names):
-            demand = f"must be in a column called {' or '.join(dict.fromkeys(numbers))}"
-            got = source[:1] if frame is None else frame.columns
-            raise ArgumentError(column, demand, quoted(got))
+            raise ArgumentError(
+                column,
+                f"must be in a column called {' or '.join(dict.fromkeys(numbers))}",
+                quoted(source[:1] if frame is None else frame.columns),
+            )
         entries = map(attrgetter(*names), source) if frame is None else frame.select(names).rows()
     return [
         (0, _text(query, "query"), _text(document, "document"), number)
@@ -214,8 +216,12 @@ def _name(names: Iterable[str], source: Any) -> str:
 def _text(name: Any, kind: str) -> str:
     """Name a query or a document as a file would; frames have whole numbers as floats."""
     if is_missing(name):
-        hint = " pandas reads NA as missing, unless keep_default_na=False."
-        raise ArgumentError(kind, "must not be missing", quoted(name), hint)
+        raise ArgumentError(
+            kind,
+            "must not be missing",
+            quoted(name),
+            " pandas reads NA as missing, unless keep_default_na=False.",
+        )
     return str(int(name) if isinstance(name, float) and name.is_integer() else name)
 
 
@@ -287,8 +293,11 @@ class Run(NamedTuple):
     def rows(self, docid: Any, queries: Queries) -> list[DocumentKey]:
         """List the number of the query and the name of the document of each row."""
         if docid is None:
-            demand = f"must name the document of each row, to match it with the run {self.path}"
-            raise ArgumentError("docid", demand, "None")
+            raise ArgumentError(
+                "docid",
+                f"must name the document of each row, to match it with the run {self.path}",
+                "None",
+            )
         names = map(str, document_names(docid, queries))
         return list(zip(queries.index.tolist(), names, strict=True))
 
@@ -318,8 +327,11 @@ class Run(NamedTuple):
         numbers = dict[str, int]()
         for number, matching in enumerate(find_matches(ids, topics, query_key)):
             if len(matching) > 1:
-                demand = f"must have one topic for each query; {self.path} has {len(matching)} for"
-                raise ArgumentError("run", demand, quoted(str(ids[number])))
+                raise ArgumentError(
+                    "run",
+                    f"must have one topic for each query; {self.path} has {len(matching)} for",
+                    quoted(str(ids[number])),
+                )
             numbers |= {topics[index]: number for index in matching}
         lacking = [ids[number] for number in {*range(len(ids))} - {*numbers.values()}]
         example = quoted(str(min(lacking, key=str, default="")))

@@ -4,10 +4,11 @@ A cluster brings each worker its queries and the address at which all meet; `tak
 rest. Dask and Spark differ in how rows move, and in how a result or an error comes back.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from gbrank.boosters.xgboost.rabit import meeting
+from gbrank.common.checks import Function
 from gbrank.common.collective import BoosterError, WorkersLostError
 from gbrank.data.documents import fit_arguments
 from gbrank.data.queries import Queries
@@ -21,7 +22,7 @@ GRACE_SECONDS = 10
 Data: TypeAlias = dict[str, Any]  # columns by the names of the arguments of `fit`
 
 
-def each_column(function: Callable[..., Any], *parts: Data) -> Data:
+def each_column(function: Function, *parts: Data) -> Data:
     """Apply a function to each column: its name, and its values in all parts."""
 
     def made(name: str, values: list[Any]) -> Any:
@@ -52,7 +53,7 @@ def portable(ranker: GBRanker) -> GBRanker:
 
 
 def take_part(
-    task: Callable[..., Any], arguments: dict[str, Any], rank: int, host: str, *parts: object
+    task: Function, arguments: dict[str, Any], rank: int, host: str, *parts: object
 ) -> Any:
     """Do one worker's part, once all have met; the first one returns the result."""
     with meeting(arguments, rank, host):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
-from gbrank.common.checks import Keys, Mask, Positions
+from gbrank.common.checks import Function, Keys, Mask, Positions
 from gbrank.data.documents import take_rows
 from gbrank.data.feature_matrix import stacked
 from gbrank.data.ids import as_ids
@@ -193,9 +193,7 @@ def _make_shards(
     ]
 
 
-def run_on_workers(
-    client: Client, task: Callable[..., Any], shards: Mapping[str, Sequence[Any]]
-) -> Any:
+def run_on_workers(client: Client, task: Function, shards: Mapping[str, Sequence[Any]]) -> Any:
     """Call a function on several workers at once, each with the shards under its address.
 
     In the function, `gbrank.common.collective` connects all workers. The result of the first

@@ -3,18 +3,16 @@
 import logging
 import threading
 import warnings
-from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numba
 import numpy as np
 
+from gbrank.common.checks import Function
 from gbrank.common.progress import in_notebook
 
 from .numba_internals import PLAIN_PYTHON, quick_compiling
-
-Function: TypeAlias = Callable[..., Any]
 
 # Sums may be reordered, so that loops are vectorised. NaN and infinity keep their meaning: the
 # driver's checks rely on it.

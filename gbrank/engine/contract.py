@@ -30,9 +30,8 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 import numpy as np
 from numba import types
 
-from gbrank.common.checks import Mask, Matrix, Positions, Vector
+from gbrank.common.checks import Function, Mask, Matrix, Positions, Vector
 
-from .compiling import Function
 from .numba_internals import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
 
 

@@ -20,12 +20,12 @@ from numba import typeof, types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
-from gbrank.common.checks import Mask, Matrix, Positions, Vector
+from gbrank.common.checks import Function, Mask, Matrix, Positions, Vector
 from gbrank.common.runtime import interrupts_held, usable_threads
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_noise
 
-from .compiling import Function, address, compiled
+from .compiling import address, compiled
 from .contract import SIGNATURES, MeasureFunctions, Program, Terms
 from .numba_internals import carve, memory_rows
 from .query_loop import AllQueries, Outputs, Ranked, Work, loop_of

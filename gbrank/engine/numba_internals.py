@@ -70,7 +70,7 @@ from numba.core.targetconfig import TargetConfig
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from gbrank.common.checks import Matrix, Positions
+from gbrank.common.checks import Function, Matrix, Positions
 
 T = TypeVar("T")
 
@@ -129,7 +129,7 @@ def _is_structure(kind: Any) -> bool:
     return isinstance(kind, type) and hasattr(kind, "_fields")
 
 
-def _rebuilt(make: Callable[..., Any], context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _rebuilt(make: Function, context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Return a structure in which `make(kind, value)` stands for each array and number."""
     if not isinstance(kind, types.BaseTuple):
         return make(kind, value)
@@ -139,7 +139,7 @@ def _rebuilt(make: Callable[..., Any], context: Any, builder: Any, kind: Any, va
     return context.make_tuple(builder, kind, made)
 
 
-def machine_code(plain: Callable[..., Any], prefer_literal: bool = False) -> Any:
+def machine_code(plain: Function, prefer_literal: bool = False) -> Any:
     """Make an intrinsic of a function; if numba does not compile, `plain` stands for it."""
     made: Any = intrinsic(prefer_literal=prefer_literal)
     return lambda function: plain if PLAIN_PYTHON else made(function)
@@ -304,7 +304,7 @@ def _vector_in(start: Any, context: Any, builder: Any, kind: Any, pointer: Any, 
     return impl_ret_borrowed(context, builder, kind, vector._getvalue())
 
 
-def caller_of(signatures: Any) -> Callable[..., Any]:
+def caller_of(signatures: Any) -> Function:
     """Return the function from a structure of addresses to that of the functions that are there."""
     kinds = [types.FunctionType(signature) for signature in signatures]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.checks import Matrix, Positions, Vector
+from gbrank.common.checks import Function, Matrix, Positions, Vector
 
-from .compiling import Function, inline, standalone
+from .compiling import inline, standalone
 from .contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
 from .numba_internals import PLAIN_PYTHON, borrow, caller_of, slice_of
 from .sorting import LONG, rank, rank_again

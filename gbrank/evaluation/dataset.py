@@ -3,7 +3,7 @@
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from gbrank.common.checks import (
     ArgumentError,
+    Function,
     Positions,
     Vector,
     check_integer,
@@ -187,9 +188,9 @@ def take_whole_queries(documents: Documents, rows: Positions) -> Documents:
     return documents.take(rows, replace(queries, ids=ids), numbers)
 
 
-def check_known(names: Iterable[str], *functions: Callable[..., Any]) -> None:
+def check_known(names: Iterable[str], *functions: Function) -> None:
     """Refuse names that are neither columns of a data set nor keywords of these functions."""
-    takers: list[Callable[..., Any]] = [Dataset, Documents.checked, *functions]
+    takers: list[Function] = [Dataset, Documents.checked, *functions]
     known = {
         item.name
         for function in takers
@@ -209,8 +210,11 @@ def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
     outside = rows.dtype.kind not in "iu" or not np.isin(rows, queries.order).all()
     if outside or not all(map(len, parts)) or len(np.unique(rows)) < len(rows):
         last = queries.n_documents - 1
-        demand = f"must hold rows from 0 to {last} in each part, each row at most once"
-        raise ArgumentError(where, demand, quoted(fold))
+        raise ArgumentError(
+            where,
+            f"must hold rows from 0 to {last} in each part, each row at most once",
+            quoted(fold),
+        )
     n_parts = np.sum([queries.count(rows) > 0 for rows in parts], axis=0)
     if (n_parts > 1).any():
         name = quoted(queries.id_list[n_parts.argmax()])

@@ -83,8 +83,11 @@ def read_letor_folds(folder: StrPath, *, name: str | None = None) -> Dataset:
             queries = np.unique(read_letor(file)[2])
             unknown = np.setdiff1d(queries, qid)
             if unknown.size:
-                demand = "must test each query in one of the folds"
-                raise ArgumentError("folder", demand, f"query {unknown[0]} in {file} alone")
+                raise ArgumentError(
+                    "folder",
+                    "must test each query in one of the folds",
+                    f"query {unknown[0]} in {file} alone",
+                )
             rows.append(np.flatnonzero(np.isin(qid, queries)))
         rows.append(np.flatnonzero(part == number))
         folds.append(Fold(*rows))

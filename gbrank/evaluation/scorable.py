@@ -171,8 +171,11 @@ def read_judgments(qrels: Any, judge_labels: Any) -> tuple[Vector, Any, Any, Vec
     judge = {} if judge_labels is None else _labels(judge_labels)
     queries = {query for query, _ in people}
     if judge and (lacking := sorted(queries - {query for query, _ in judge})):
-        demand = f"must hold all queries that people have judged; it lacks {len(lacking)}"
-        raise ArgumentError("judge_labels", demand, quoted(lacking[0]))
+        raise ArgumentError(
+            "judge_labels",
+            f"must hold all queries that people have judged; it lacks {len(lacking)}",
+            quoted(lacking[0]),
+        )
     rows = list(people | judge)
     y = [people.get(row, 0.0 if row[0] in queries else np.nan) for row in rows]
     labels = np.array([judge.get(row, 0.0) for row in rows]) if judge else None

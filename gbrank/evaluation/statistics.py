@@ -257,8 +257,11 @@ def required_queries(
     deviation = float(values.std(ddof=1))
     needed = queries_needed_for(target_difference, deviation, power, level)
     if needed > MOST_QUERIES:
-        demand = f"must be detectable with {MOST_QUERIES:,} queries"
-        raise ArgumentError("target_difference", demand, f"{target_difference:g}")
+        raise ArgumentError(
+            "target_difference",
+            f"must be detectable with {MOST_QUERIES:,} queries",
+            f"{target_difference:g}",
+        )
     return int(needed)
 
 

@@ -94,6 +94,9 @@ def _checked(extractors: Extractors, forest: Forest) -> Extractors:
         form = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
         raise ArgumentTypeError("extractors", f"must be {form}", repr(error)) from None
     if names != sorted(forest.features):
-        demand = f"must have one query for each feature of {sorted(forest.features)}"
-        raise ArgumentError("extractors", demand, quoted(names))
+        raise ArgumentError(
+            "extractors",
+            f"must have one query for each feature of {sorted(forest.features)}",
+            quoted(names),
+        )
     return extractors

@@ -203,18 +203,26 @@ def exportable(
 ) -> tuple[Forest, Predict]:
     """Prepare the trees of a ranker for a format, or refuse them; return also its scores."""
     if not isinstance(ranker, GBRanker):
-        demand = "must be a ranker of gbrank, a trained booster, or the path of one"
-        raise ArgumentTypeError("model", demand, repr(ranker))
+        raise ArgumentTypeError(
+            "model",
+            "must be a ranker of gbrank, a trained booster, or the path of one",
+            repr(ranker),
+        )
     if feature_names is not None and not format.named:
-        demand = f"must be None for {format.name}, which identifies features by column order"
-        raise ArgumentError("feature_names", demand)
+        raise ArgumentError(
+            "feature_names",
+            f"must be None for {format.name}, which identifies features by column order",
+        )
     check_choice(missing_as_zero, "missing_as_zero", [False, True])
     names = names_of(ranker, feature_names)
     forest = Forest(Path(path).stem, names, trees_of(ranker), ranker._schema.categories)
     coded = forest.by_category() - forest.categories.keys()
     if coded and format.categories == "texts" and not ranker.training_data_:
-        demand = "must be another: the words of a booster's categories are known to its library"
-        raise ArgumentError("format", demand, format.name)
+        raise ArgumentError(
+            "format",
+            "must be another: the words of a booster's categories are known to its library",
+            format.name,
+        )
     if missing_as_zero:
         forest = forest.changed(lambda split: replace(split, missing_left=split.zero_left))
 
@@ -238,13 +246,15 @@ def verified(
     except (ImportError, MemoryError):
         raise
     except Exception as error:  # a file may hold anything
-        demand = f"must be a file of format {format.name}"
-        raise ArgumentError("path", demand, quoted(error)) from error
+        raise ArgumentError(
+            "path", f"must be a file of format {format.name}", quoted(error)
+        ) from error
     held = forest.changed(format.held)
     for number, (ours, theirs) in enumerate(zip_longest(held.trees, trees), 1):
         if ours != theirs:
-            demand = f"must have the ranker's trees, of which tree {number} is another"
-            raise ArgumentError("path", demand)
+            raise ArgumentError(
+                "path", f"must have the ranker's trees, of which tree {number} is another"
+            )
     results = []
     for block in chain([_rows_beside(held, format.precision)], blocks):
         rows = np.clip(block, -format.largest, format.largest)
@@ -274,8 +284,11 @@ def _compared(rows: Matrix, forest: Forest, held: Forest, predict: Predict) -> V
     worst = int(np.argmax(np.where(wrong, inf, differences)))
     row = dict(zip(forest.features, rows[worst].tolist(), strict=True))
     if wrong[worst]:
-        demand = f"must give the ranker's score, {scores[worst]}, for the row {row}"
-        raise ArgumentError("path", demand, str(sums[worst]))
+        raise ArgumentError(
+            "path",
+            f"must give the ranker's score, {scores[worst]}, for the row {row}",
+            str(sums[worst]),
+        )
     return Verification(len(rows), float(differences[worst]), row)
 
 

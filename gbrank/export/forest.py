@@ -80,13 +80,17 @@ def names_of(ranker: BaseRanker[Any], feature_names: FeatureNames | None) -> lis
     names = columns if feature_names is None else feature_names
     if isinstance(names, Mapping):
         if unknown := [name for name in names if name not in columns]:
-            demand = f"must rename columns of X ({columns})"
-            raise ArgumentError("feature_names", demand, repr(unknown[0]))
+            raise ArgumentError(
+                "feature_names", f"must rename columns of X ({columns})", repr(unknown[0])
+            )
         names = [names.get(name, name) for name in columns]
     names = list(names)
     texts = all(isinstance(name, str) and name for name in names)
     if isinstance(feature_names, str | set | frozenset) or not texts or len(names) != len(columns):
-        demand = f"must be a list of {len(columns)} texts, none empty"
-        raise ArgumentTypeError("feature_names", demand, quoted(feature_names))
+        raise ArgumentTypeError(
+            "feature_names",
+            f"must be a list of {len(columns)} texts, none empty",
+            quoted(feature_names),
+        )
     check_unique("feature_names", names)
     return names

@@ -39,9 +39,12 @@ def _is_feature(name: str) -> bool:
 def check_expressions(names: Iterable[str]) -> None:
     """Refuse names that Vespa reads as expressions."""
     if wrong := sorted(name for name in names if not _is_feature(name)):
-        demand = "must be features to Vespa, such as price or bm25(title)"
-        remedy = " Call one as a function of the rank profile, which may have any expression."
-        raise ArgumentError("feature_names", demand, repr(wrong[0]), remedy)
+        raise ArgumentError(
+            "feature_names",
+            "must be features to Vespa, such as price or bm25(title)",
+            repr(wrong[0]),
+            " Call one as a function of the rank profile, which may have any expression.",
+        )
 
 
 def prepare_vespa(forest: Forest) -> Forest:

@@ -87,8 +87,9 @@ def take_named_columns(
         return X, columns
     if (frame := as_frame(X)) is None:
         argument, name = next(iter(names.items()))
-        demand = "must hold values; a column by its name needs a data frame X"
-        raise ArgumentTypeError(argument, demand, quoted(name))
+        raise ArgumentTypeError(
+            argument, "must hold values; a column by its name needs a data frame X", quoted(name)
+        )
     for argument, name in names.items():
         check_known_name(f"column ({argument})", name, frame.columns)
         columns[argument] = frame[name].to_native()
@@ -132,8 +133,11 @@ def validation_sets(eval_set: Any, **lists: Any) -> dict[str, dict[str, Any]]:
     for name, values in lists.items():
         listed = hasattr(values, "__len__") and not isinstance(values, Mapping)
         if not listed or len(values) != len(eval_set):
-            demand = f"must be a list, with one entry per eval_set, {len(eval_set)}"
-            raise ArgumentError(name, demand, quoted(values))
+            raise ArgumentError(
+                name,
+                f"must be a list, with one entry per eval_set, {len(eval_set)}",
+                quoted(values),
+            )
     sets = {}
     for number, pair in enumerate(eval_set):
         if not isinstance(pair, tuple | list) or len(pair) != 2:

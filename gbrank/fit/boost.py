@@ -129,8 +129,10 @@ def boost(
     documents = [with_features(ranker.init, schema, part, i) for i, part in enumerate(tables)]
     baseline_column(ranker, schema)  # which must be there
     if tables[0].init_score is not None and any(part.init_score is None for part in tables):
-        demand = "is required with init_score: trees alone would score the validation documents"
-        raise ArgumentError("eval_init_score", demand)
+        raise ArgumentError(
+            "eval_init_score",
+            "is required with init_score: trees alone would score the validation documents",
+        )
     BOOSTERS[ranker.booster].params(settings, schema)  # which must be known
     warn_of_data(documents[0], schema)
     checkpoint = None
@@ -139,8 +141,10 @@ def boost(
     if len(documents) == 1 and ranker.validation_fraction is not None:
         documents = [*documents[0].split(ranker.validation_fraction, settings.seed)]
     elif len(documents) == 1 and ranker.early_stopping_rounds is not None:
-        demand = "needs validation data: pass eval_set=, or set validation_fraction"
-        raise ArgumentError("early_stopping_rounds", demand)
+        raise ArgumentError(
+            "early_stopping_rounds",
+            "needs validation data: pass eval_set=, or set validation_fraction",
+        )
     if ranker.baseline is not None and len(documents) == 1 and not is_part():
         (train,) = documents
         scores = _scores_in_folds(ranker, settings, schema, train)
@@ -193,12 +197,7 @@ def grow(
         scores = kept(_final_scores, model, trainer, valid[judges.deciding :], threads)
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
         del trainer
-    if not model.importances().any():
-        warn_user(
-            "no tree has a split; all scores are equal. Possible causes: too few documents "
-            f"({len(train.y)}) for min_child_samples={ranker.min_child_samples}; features without "
-            "variation; gradients that are too small (a narrow sigma)."
-        )
+    _warn_without_splits(ranker, model, train)
     gradients.staged.warn_of_start_alone(history.done, history.best_round, history.plan)
     if valid:
         warn_if_behind(ranker, schema, train, valid[judges.deciding], scores)
@@ -217,14 +216,27 @@ def grow(
     )
 
 
+def _warn_without_splits(ranker: BoostedRanker, model: Model, train: Documents) -> None:
+    """Warn of trees that tell no document from another."""
+    if not model.importances().any():
+        warn_user(
+            "no tree has a split; all scores are equal. Possible causes: too few documents "
+            f"({len(train.y)}) for min_child_samples={ranker.min_child_samples}; features without "
+            "variation; gradients that are too small (a narrow sigma)."
+        )
+
+
 def _scores_in_folds(
     ranker: BoostedRanker, settings: TreeSettings, schema: Schema, train: Documents
 ) -> Vector:
     """Return the scores of each third of the queries by a ranker of the other two."""
     fold = query_noise(train.queries.id_keys, settings.seed).argsort().argsort() % FOLDS
     if len(fold) < FOLDS:
-        demand = f"needs validation data, or at least {FOLDS} training queries"
-        raise ArgumentError("baseline", demand, f"{len(fold)}")
+        raise ArgumentError(
+            "baseline",
+            f"needs validation data, or at least {FOLDS} training queries",
+            f"{len(fold)}",
+        )
     scores = np.empty(len(train.y))
     for number in range(FOLDS):
         mask = fold == number

@@ -1,7 +1,7 @@
 """The parameters of GBRanker, their checks, and those that follow from the size of the data."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,14 @@ import numpy as np
 
 from gbrank.boosters import BOOSTERS, Model, TreeSettings
 from gbrank.boosters.booster import LARGEST_INT32
-from gbrank.common.checks import ArgumentError, ArgumentTypeError, check_jobs, plain, quoted
+from gbrank.common.checks import (
+    ArgumentError,
+    ArgumentTypeError,
+    Function,
+    check_jobs,
+    plain,
+    quoted,
+)
 from gbrank.common.collective import all_gather, all_sum
 from gbrank.common.fields import Choice, Integer, Parameter, Real, checked_fields
 from gbrank.common.runtime import usable_threads
@@ -47,7 +54,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     init_ = Published[Any]()
     _model = Published[Model]()
 
-    objective: "str | Objective | Callable[..., Any]" = "noisy:ndcg"
+    objective: "str | Objective | Function" = "noisy:ndcg"
     _: KW_ONLY
     booster: str = Choice("lightgbm", BOOSTERS)
     n_estimators: int = Integer(150, low=1)

@@ -47,8 +47,12 @@ def scores_by(links: Sequence[Link], schema: Schema, features: Features, X: Any)
 def check_readable(schema: Schema | None, booster: str) -> None:
     """Check that a booster alone can read the columns of the ranker that adds to it, if any."""
     if schema is None:
-        demand = "must hold a ranker of gbrank for a predictor; call the booster's own predict"
-        raise ArgumentError("path", demand, booster)
+        raise ArgumentError(
+            "path",
+            "must hold a ranker of gbrank for a predictor; call the booster's own predict",
+            booster,
+        )
     if schema.categories:
-        demand = "must have no categories of its own for a predictor; use load_ranker"
-        raise ArgumentError("init", demand, booster)
+        raise ArgumentError(
+            "init", "must have no categories of its own for a predictor; use load_ranker", booster
+        )

@@ -100,8 +100,11 @@ def fit_hashes(
     A user's function is hashed by its code, without what it calls or reads from its module.
     """
     if not isinstance(ranker.random_state, int):
-        demand = "must be an integer with a checkpoint, so that the same fit can be called again"
-        raise ArgumentError("random_state", demand, repr(ranker.random_state))
+        raise ArgumentError(
+            "random_state",
+            "must be an integer with a checkpoint, so that the same fit can be called again",
+            repr(ranker.random_state),
+        )
     params = ranker.get_params(deep=False) | checked_fields(ranker)
     words = is_start_name(ranker.init)  # else there are its scores
     values: dict[str, list[Any]] = {

@@ -211,8 +211,11 @@ def _find_rows(
         try:
             ((query_number,),) = find_matches([query], known)
         except (TypeError, ValueError):  # of what is no id, of no query's, or of several
-            demand = f"must be one of the {len(known)} queries of X, such as {known[0]!r}"
-            raise ArgumentError("query", demand, quoted(query)) from None
+            raise ArgumentError(
+                "query",
+                f"must be one of the {len(known)} queries of X, such as {known[0]!r}",
+                quoted(query),
+            ) from None
         rows = queries.rows(query_number)
     if docid is not None:
         chosen = _rows_by_name(requested, rows, document_names(docid, queries))
@@ -230,8 +233,11 @@ def _find_rows(
         names = [f"{kind} {number}" for number in numbers]
     if len({*queries.index[chosen].tolist()}) > 1:
         ids = queries.id_list
-        both = " and ".join(repr(ids[queries.index[row]]) for row in chosen)
-        raise ArgumentError(" and ".join(requested), "must be of the same query", both)
+        raise ArgumentError(
+            " and ".join(requested),
+            "must be of the same query",
+            " and ".join(repr(ids[queries.index[row]]) for row in chosen),
+        )
     return chosen, names
 
 
@@ -240,8 +246,11 @@ def _rows_by_name(requested: Mapping[str, object], rows: Positions, names: list[
     for (argument, name), matching in zip(requested.items(), matches, strict=True):
         if len(matching) != 1:
             unit = "document of the query" if matching else "document"
-            got = f"{quoted(name)}, which {len(matching)} rows have"
-            raise ArgumentError(argument, f"must be the name of one {unit}", got)
+            raise ArgumentError(
+                argument,
+                f"must be the name of one {unit}",
+                f"{quoted(name)}, which {len(matching)} rows have",
+            )
     return [int(rows[index]) for (index,) in matches]
 
 
@@ -256,9 +265,12 @@ def _shares(
     schema = ranker._schema
     inner = init._schema
     if isinstance(init, PretrainedRanker) and schema.categories and not inner.categories:
-        demand = "must be a GBRanker to explain scores with categories, whose codes a booster hides"
-        hint = " Train on codes of your own, as numbers, or explain the booster by itself."
-        raise ArgumentError("init", demand, quoted(init), hint)
+        raise ArgumentError(
+            "init",
+            "must be a GBRanker to explain scores with categories, whose codes a booster hides",
+            quoted(init),
+            " Train on codes of your own, as numbers, or explain the booster by itself.",
+        )
     columns = inner.columns_in(schema)
     shares[:, [*columns, -1]] += _shares(init, inner.convert(features, schema), n_jobs)
     return shares

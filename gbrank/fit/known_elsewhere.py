@@ -2,15 +2,15 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar, cast
 
 from gbrank.boosters import BOOSTERS
-from gbrank.common.checks import ArgumentTypeError, quoted, unknown_names
+from gbrank.common.checks import ArgumentTypeError, Function, quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 
 T = TypeVar("T", bound=type)
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Function)
 
 LIBRARIES = {name.lower(): name for name in ("RankLib", "LightGBM", "XGBoost", "CatBoost")}
 DATA_SETS = {"Dataset", "DMatrix", "QuantileDMatrix", "Pool"}
@@ -76,12 +76,13 @@ def explains_words(function: F, owner: str = "", kind: str = "argument") -> F:
         for X in (*values[:2], named.get("X")):
             library = LIBRARIES.get(type(X).__module__.partition(".")[0])
             if library is not None and type(X).__name__ in DATA_SETS:
-                hint = (
+                raise ArgumentTypeError(
+                    "X",
+                    "must be an array, a sparse matrix or a data frame",
+                    f"{library}'s {type(X).__name__}",
                     " Pass its features as X, its labels as y, its queries as qid= or group=. In "
-                    "the library's own train(), use lightgbm_fobj or xgboost_obj."
+                    "the library's own train(), use lightgbm_fobj or xgboost_obj.",
                 )
-                demand = "must be an array, a sparse matrix or a data frame"
-                raise ArgumentTypeError("X", demand, f"{library}'s {type(X).__name__}", hint)
         return function(*values, **named)
 
     return cast(F, explaining)

@@ -91,18 +91,24 @@ class Multiplier:
         """Return the weight in a round, as a schedule; or set the next one's, as a callback."""
         if not isinstance(round, Round):
             if self.weight is None:
-                demand = "must be a weight in the objective of a GBRanker, whose fit updates it"
-                raise ArgumentError(repr(self), demand)
+                raise ArgumentError(
+                    repr(self),
+                    "must be a weight in the objective of a GBRanker, whose fit updates it",
+                )
             return self.weight
         if self.data not in round.curves:
             ways = "eval_set=, validation_fraction= or, for 'train', verbose=1"
-            demand = f"must be a set that the fit evaluates: pass {ways}"
-            raise ArgumentError(f"data of {self}", demand, quoted(self.data))
+            raise ArgumentError(
+                f"data of {self}",
+                f"must be a set that the fit evaluates: pass {ways}",
+                quoted(self.data),
+            )
         curves = round.curves[self.data]
         measure = str(self.measure)
         if measure not in curves:
-            demand = f"must hold {measure!r}, which {self} is of"
-            raise ArgumentError("eval_metric", demand, listed(curves))
+            raise ArgumentError(
+                "eval_metric", f"must hold {measure!r}, which {self} is of", listed(curves)
+            )
         multiplier = lack = 0.0
         for value in curves[measure][: round.number + 1]:
             lack = self.level - value
@@ -132,5 +138,8 @@ def check_held_out(multipliers: Sequence[Multiplier], first: int) -> None:
     """Check that no multiplier is of a set before the `first` that is not the training data."""
     for multiplier in multipliers:
         if multiplier.data in [f"valid_{number}" for number in range(first)]:
-            demand = f"must be a set other than the training data, as 'valid_{first}'"
-            raise ArgumentError(f"data of {multiplier}", demand, quoted(multiplier.data))
+            raise ArgumentError(
+                f"data of {multiplier}",
+                f"must be a set other than the training data, as 'valid_{first}'",
+                quoted(multiplier.data),
+            )

@@ -111,8 +111,9 @@ def call_all(callbacks: Callbacks, round: Round) -> bool:
     answers = [callback(round) for callback in callbacks]
     for answer in answers:
         if not isinstance(answer, bool | np.bool_ | None):
-            demand = "must return True, which ends the fit, or False or None"
-            raise ArgumentTypeError("callbacks", demand, repr(answer))
+            raise ArgumentTypeError(
+                "callbacks", "must return True, which ends the fit, or False or None", repr(answer)
+            )
     return any(answers)
 
 
@@ -137,8 +138,9 @@ def check_patience(patience: object, name: str) -> Any:
     if patience == AUTO:
         return patience
     if isinstance(patience, str):
-        demand = f"must be {AUTO!r}, an integer of at least 1 or None"
-        raise ArgumentError(name, demand, quoted(patience))
+        raise ArgumentError(
+            name, f"must be {AUTO!r}, an integer of at least 1 or None", quoted(patience)
+        )
     return check_integer(patience, name, 1, optional=True)
 
 

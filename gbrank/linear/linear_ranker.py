@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.interface import Plan, RoundRecord
 from gbrank.boosters.staged_objective import Stage, make_stage
-from gbrank.common.checks import ArgumentError, Vector, check_choice, check_finite, check_jobs
+from gbrank.common.checks import (
+    ArgumentError,
+    Function,
+    Vector,
+    check_choice,
+    check_finite,
+    check_jobs,
+)
 from gbrank.common.fields import Boolean, Choice, Integer, Parameter, Real, checked_fields
 from gbrank.data.documents import Documents
 from gbrank.data.feature_matrix import n_rows
@@ -163,7 +170,7 @@ class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
 
     _makes = FittedSteps
 
-    objective: str | Objective | Callable[..., Any] = "smooth:ndcg"
+    objective: str | Objective | Function = "smooth:ndcg"
     _: KW_ONLY
     solver: str = Choice("cg", STEPS)
     reg_lambda: float = Real(0.001, 0)
@@ -255,8 +262,7 @@ class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
         if not fitted.by_query:
             return weighted_sum(features, fitted.coef)
         if qid is None and group is None:
-            demand = "or group is required, since by_query is set"
-            raise ArgumentError("qid", demand, "None")
+            raise ArgumentError("qid", "or group is required, since by_query is set", "None")
         return (
             z_scores(features, Queries.resolve(features.shape[0], named["qid"], group))
             @ fitted.coef
@@ -312,8 +318,12 @@ class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
         if self.solver == "cg" and objective.facts.closed_form:
             n_steps = 1
         elif self.solver == "cg" and not objective.facts.differentiable:
-            demand = "must have a gradient that is the derivative of its loss for solver='cg'"
-            raise ArgumentError("objective", demand, str(objective), " Use solver='sgd'.")
+            raise ArgumentError(
+                "objective",
+                "must have a gradient that is the derivative of its loss for solver='cg'",
+                str(objective),
+                " Use solver='sgd'.",
+            )
         schedule = as_schedule(SIGMA[self.solver] if self.sigma is None else self.sigma)
         return make_stage(objective, schedule, 0, n_steps), n_steps
 
@@ -329,8 +339,9 @@ class LinearRanker(LinearModel[FittedSteps], TrainedInRounds):
         learned = partial(solvers.regression_on_gains, rows, targets, self.ridge, self.balanced)
         start = _weights(self.init, "init", "regression", learned, rows.X.shape[1])
         if objective.facts.needs_start and not start.any():
-            demand = f"must not be zero with {objective}, whose gradient is zero there"
-            raise ArgumentError("init", demand)
+            raise ArgumentError(
+                "init", f"must not be zero with {objective}, whose gradient is zero there"
+            )
         return start
 
 

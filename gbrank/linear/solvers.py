@@ -71,11 +71,12 @@ def conjugate_gradient(
     if objective.facts.closed_form:
         return lambda coef, sigma, round: coef
     if rows.sample_weight is not None and labels_differ(rows.sample_weight, rows.queries).any():
-        demand = (
+        raise ArgumentError(
+            "sample_weight",
             "must be the same for all documents of a query with solver='cg', which minimizes one "
-            "loss per query"
+            "loss per query",
+            hint=" Use solver='sgd'.",
         )
-        raise ArgumentError("sample_weight", demand, hint=" Use solver='sgd'.")
     loss = linear_loss(objective, rows, center, params["reg_lambda"], params["n_jobs"])
     options = {"jac": True, "options": {"maxiter": params["max_iter"], "gtol": params["tol"]}}
     return lambda coef, sigma, round: minimize(loss, coef, (sigma, round), "CG", **options).x

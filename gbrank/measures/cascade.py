@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbrank.common.checks import Vector, check_entries
+from gbrank.common.checks import Function, Vector, check_entries
 from gbrank.common.fields import Integer, Real
-from gbrank.engine.compiling import Function, inline
+from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps
 from gbrank.engine.numba_internals import slice_of, unpack
 from gbrank.numerics.vectors import sum_of

@@ -60,8 +60,9 @@ class CustomMeasure(Measure):
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
         if self.columns and X is None:
-            demand = f"must be given to {self}, which takes columns {list(self.columns)}"
-            raise ArgumentError("X", demand)
+            raise ArgumentError(
+                "X", f"must be given to {self}, which takes columns {list(self.columns)}"
+            )
         n = queries.n_documents
         values = feature_columns(X, self.columns) if self.columns else np.empty((0, n))
         if values.shape[1] != n:

@@ -5,10 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbrank.common.checks import ArgumentError, Mask, Vector
+from gbrank.common.checks import ArgumentError, Function, Mask, Vector
 from gbrank.common.fields import Integer, Parameter, Real
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.numba_internals import unpack
 from gbrank.numerics.logistic import truncation
@@ -196,8 +195,9 @@ class NDCG(DCG):
         best_first = np.lexsort((-gains, queries.index))
         ideal: Vector = np.add.reduceat(gains[best_first] * discounts, queries.starts)
         if not np.isfinite(ideal).all():
-            demand = "must keep the ideal DCG finite"
-            raise ArgumentError("gain", demand, repr(self.gain), f" {LINEAR_REMEDY}")
+            raise ArgumentError(
+                "gain", "must keep the ideal DCG finite", repr(self.gain), f" {LINEAR_REMEDY}"
+            )
         return ideal
 
 

@@ -171,9 +171,12 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
     bad = ~((gains >= 0) & (gains <= LARGEST_GAIN))
     if bad.any():
         row = int(np.argmax(bad))
-        got = f"{gains[row]} for label {labels[row]} in row {row} from {gain!r}"
-        demand = f"must give gains from 0 to {LARGEST_GAIN}"
-        raise ArgumentError("gain", demand, got, f" {LINEAR_REMEDY}")
+        raise ArgumentError(
+            "gain",
+            f"must give gains from 0 to {LARGEST_GAIN}",
+            f"{gains[row]} for label {labels[row]} in row {row} from {gain!r}",
+            f" {LINEAR_REMEDY}",
+        )
     largest = labels.max(initial=0.0)
     if gain == "exp2" and largest > LARGEST_EXPONENT:
         warn_user(

@@ -51,20 +51,27 @@ def with_judge(
     judge = check_labels(judge_labels, "judge_labels", queries.n_documents)
     taken = {PEOPLE, JUDGE} & set(labels or ())
     if taken:
-        demand = f"must not use the names {PEOPLE!r} and {JUDGE!r} together with judge_labels="
-        raise ArgumentError("labels", demand, quoted(min(taken)))
+        raise ArgumentError(
+            "labels",
+            f"must not use the names {PEOPLE!r} and {JUDGE!r} together with judge_labels=",
+            quoted(min(taken)),
+        )
     known = ~np.isnan(people)
     counts = queries.count(known)
     judged = int((counts > 0).sum())
     torn = (counts > 0) & (counts < queries.sizes)
     if torn.any():
         query = int(np.argmax(torn))
-        demand = "must be missing (NaN) for all documents of a query, or for none"
         got = f"{counts[query]} labels of {queries.sizes[query]} documents in query "
-        raise ArgumentError("y", demand, got + quoted(queries.id_list[query]))
+        raise ArgumentError(
+            "y",
+            "must be missing (NaN) for all documents of a query, or for none",
+            got + quoted(queries.id_list[query]),
+        )
     if judged < FEWEST:
-        demand = f"must have at least {FEWEST} queries that people have judged"
-        raise ArgumentError("y", demand, f"{judged}")
+        raise ArgumentError(
+            "y", f"must have at least {FEWEST} queries that people have judged", f"{judged}"
+        )
     if judged < SAFE:
         warn_user(
             f"people have judged {judged} queries: with fewer than {SAFE}, 95% intervals "
@@ -78,8 +85,9 @@ def with_judge(
 def check_of_y(measure: Measure) -> Measure:
     """Check that a measure is of y, which a judge has labelled, too."""
     if measure.label is not None:
-        demand = "must use the labels y if judge_labels= is passed"
-        raise ArgumentError("metric", demand, quoted(str(measure)))
+        raise ArgumentError(
+            "metric", "must use the labels y if judge_labels= is passed", quoted(str(measure))
+        )
     return measure
 
 

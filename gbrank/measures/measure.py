@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import ArgumentError, Mask, Vector, check_labels, check_scores
+from gbrank.common.checks import ArgumentError, Function, Mask, Vector, check_labels, check_scores
 from gbrank.common.collective import all_any, all_max, all_sum
 from gbrank.common.fields import Checked, Choice, Integer, Parameter, Real
 from gbrank.common.grammar import changed_options, check_label_name, format_options
@@ -19,7 +19,6 @@ from gbrank.common.runtime import usable_threads
 from gbrank.data.documents import EVERY, Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
-from gbrank.engine.compiling import Function
 from gbrank.engine.contract import (
     Derivatives,
     MeasureFunctions,
@@ -239,8 +238,11 @@ class Measure(Checked, ABC):
 
     def _values_of_runs(self, bound: BoundMeasure, scores: Vector, unretrieved: Mask) -> Vector:
         if not self.takes_unretrieved:
-            demand = f"must be finite for {self}, which is undefined for documents without a rank"
-            raise ArgumentError("scores", demand, "-inf")
+            raise ArgumentError(
+                "scores",
+                f"must be finite for {self}, which is undefined for documents without a rank",
+                "-inf",
+            )
         queries = bound.runner.queries
         checked = check_scores(ranked_last(scores, unretrieved), queries.n_documents)
         terms = self._terms_of_runs(self.terms(bound.labels, queries), queries, unretrieved)

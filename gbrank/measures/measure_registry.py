@@ -144,8 +144,9 @@ def get_measure(measure: Metric) -> Measure:
     if callable(measure) and not isinstance(measure, type):
         return custom_measure(measure)
     if not isinstance(measure, str):
-        demand = "must be a name, a Measure or a function"
-        raise ArgumentTypeError("metric", demand, quoted(measure))
+        raise ArgumentTypeError(
+            "metric", "must be a name, a Measure or a function", quoted(measure)
+        )
     text, label = split_label(measure.strip())
     other = None if MEASURES.has(text) else known_elsewhere(text)
     if other and other.here and not other.remark:  # with the numbers of its library
@@ -179,8 +180,9 @@ def get_measures(metrics: object, argument: str) -> list[Measure]:
     if isinstance(metrics, str | Measure) or callable(metrics):
         metrics = [metrics]
     if not isinstance(metrics, Sequence) or not metrics:
-        demand = "must be a metric, or a list of at least one"
-        raise ArgumentError(argument, demand, quoted(metrics))
+        raise ArgumentError(
+            argument, "must be a metric, or a list of at least one", quoted(metrics)
+        )
     with error_context(f"{argument}: "):
         measures = [get_measure(metric) for metric in metrics]
     check_unique(argument, [str(measures[measures.index(item)]) for item in measures])

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.checks import Vector
-from gbrank.engine.compiling import Function, inline
+from gbrank.common.checks import Function, Vector
+from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking
 from gbrank.engine.numba_internals import unpack
 from gbrank.numerics.logistic import truncation

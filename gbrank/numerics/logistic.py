@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import Vector
-from gbrank.engine.compiling import Function, inline
+from gbrank.common.checks import Function, Vector
+from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
 
 # exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import Vector
+from gbrank.common.checks import Function, Vector
 from gbrank.common.fields import Boolean, Choice, Real
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import Function, count_references, inline
+from gbrank.engine.compiling import count_references, inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import (

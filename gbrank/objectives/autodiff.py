@@ -8,7 +8,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import ArgumentError, Positions, Vector, check_choice, check_takes
+from gbrank.common.checks import (
+    ArgumentError,
+    Function,
+    Positions,
+    Vector,
+    check_choice,
+    check_takes,
+)
 from gbrank.common.runtime import import_optional
 from gbrank.data.documents import Documents
 from gbrank.data.queries import Queries
@@ -25,7 +32,7 @@ CURVATURES = ("size", "unit")
 # Queries are evaluated in chunks, since a loss over pairs needs memory for their squared lengths.
 PAIRS_PER_CHUNK = 2**22
 
-Loss = Callable[..., Any]
+Loss = Function
 
 
 # Scores, labels and mask of lists of one width; the shape is (chunks, queries, width).
@@ -152,9 +159,11 @@ class PaddedRunner:
         together = self._loss.value(scores, labels, mask)
         self._is_sum = together.ndim == 0
         if together.shape not in ((), (len(mask),)):
-            demand = "must return a number for each query, shape (queries,), or their sum"
-            got = f"shape {together.shape} for {len(mask)} queries"
-            raise ArgumentError("loss", demand, got)
+            raise ArgumentError(
+                "loss",
+                "must return a number for each query, shape (queries,), or their sum",
+                f"shape {together.shape} for {len(mask)} queries",
+            )
         apart = 0.0
         for query in zip(scores, labels, mask, strict=True):
             alone = (array[np.newaxis, query[-1]] for array in query)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import ArgumentError, Matrix, Vector, check_integer
+from gbrank.common.checks import ArgumentError, Function, Matrix, Vector, check_integer
 from gbrank.common.table import Table, Tabular
 from gbrank.data.queries import Queries
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
@@ -65,7 +65,7 @@ class GradientChecks(Tabular):
 
 
 def check_gradient(
-    objective: str | Objective | Callable[..., Any],
+    objective: str | Objective | Function,
     *,
     labels: ArrayLike = (0.0, 1.0, 2.0, 3.0),
     sigmas: Sequence[float] = (0.3, 1.0, 3.0),

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import (
     ArgumentTypeError,
+    Function,
     Vector,
     check_finite,
     check_integer,
@@ -26,7 +27,6 @@ from gbrank.common.registry import notes
 from gbrank.data.documents import Chosen, Documents
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.sums import order_free_mean
-from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Program, Terms
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
@@ -411,8 +411,11 @@ class Mixture(Objective):
         objectives = tuple(self.objectives)
         for objective in objectives:
             if isinstance(objective, Mixture) or not isinstance(objective, Objective):
-                demand = "must hold Objectives other than mixtures: write one sum of weighted terms"
-                raise ArgumentTypeError("objectives", demand, repr(objective))
+                raise ArgumentTypeError(
+                    "objectives",
+                    "must hold Objectives other than mixtures: write one sum of weighted terms",
+                    repr(objective),
+                )
         weights = (1.0,) * len(objectives) if self.weights is None else tuple(self.weights)
         if len(objectives) < 2 or len(weights) != len(objectives):
             raise ValueError(
@@ -577,8 +580,11 @@ class OnLabel(Objective):
         check_label_name(self.label)
         single = isinstance(self.objective, Objective)
         if not single or isinstance(self.objective, Mixture | OnLabel):
-            demand = "must be an Objective without a label: each term of a mixture names its own"
-            raise ArgumentTypeError("objective", demand, repr(self.objective))
+            raise ArgumentTypeError(
+                "objective",
+                "must be an Objective without a label: each term of a mixture names its own",
+                repr(self.objective),
+            )
 
     @property
     def facts(self) -> Facts:

@@ -5,13 +5,19 @@ to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+listmle"``
 """
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from gbrank.common.checks import ArgumentTypeError, Vector, check_vector, quoted, takes_labels_first
+from gbrank.common.checks import (
+    ArgumentTypeError,
+    Function,
+    Vector,
+    check_vector,
+    quoted,
+    takes_labels_first,
+)
 from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import Registered, Registry
 from gbrank.common.words import WORDS, by_name
@@ -61,7 +67,7 @@ UNKNOWN = Facts(formula="a user's function", shift_invariant=False, cost="?")
 class UserObjective(Objective):
     """Base class of objectives from a user's function, with a name and facts of their own."""
 
-    function: Callable[..., Any]
+    function: Function
     name: str  # type: ignore[misc]
     declared: Facts = field(default=UNKNOWN, compare=False)  # type: ignore[misc]
 
@@ -90,7 +96,7 @@ class CustomObjective(UserObjective):
         return PythonRunner(Program(kernel, documents.y, seed=self.seed), documents.queries)
 
 
-def _takes_rng(function: Callable[..., Any]) -> bool:
+def _takes_rng(function: Function) -> bool:
     """Whether a function of one query takes a random generator; refuse other functions."""
     try:
         signature = inspect.signature(function)
@@ -167,11 +173,7 @@ def list_objectives() -> list[ObjectiveFacts]:
 
 
 def custom_objective(
-    function: Callable[..., Any],
-    *,
-    name: str | None = None,
-    facts: Facts | None = None,
-    seed: int = 0,
+    function: Function, *, name: str | None = None, facts: Facts | None = None, seed: int = 0
 ) -> CustomObjective:
     """Make an objective from a function of one query.
 
@@ -227,7 +229,7 @@ def custom_objective(
     return objective
 
 
-def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
+def get_objective(objective: str | Objective | Function) -> Objective:
     """Make an objective from its string.
 
     Parameters
@@ -260,8 +262,9 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     if not isinstance(objective, str):
         if callable(objective) and not isinstance(objective, type):
             return custom_objective(objective)
-        demand = "must be a name, an Objective or a function"
-        raise ArgumentTypeError("objective", demand, quoted(objective))
+        raise ArgumentTypeError(
+            "objective", "must be a name, an Objective or a function", quoted(objective)
+        )
     return _from_text(objective.strip())
 
 

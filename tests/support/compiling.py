@@ -9,8 +9,9 @@ import numpy as np
 
 from battery import NAMES, OPTIONS
 from gbrank import Queries, get_measure, get_objective, list_measures
+from gbrank.common.checks import Function
 from gbrank.engine import driver
-from gbrank.engine.compiling import Function, address, compiled
+from gbrank.engine.compiling import address, compiled
 from gbrank.engine.driver import Runner
 
 # What takes longest comes first, for the workers to end together.

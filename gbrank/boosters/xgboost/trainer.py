@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from gbrank.boosters.interface import (
     safe_names,
     single_precision,
 )
-from gbrank.common.checks import Single, Vector, check_choice, warn_user
+from gbrank.common.checks import Function, Single, Vector, check_choice, warn_user
 from gbrank.common.collective import BoosterError, all_max
 from gbrank.common.runtime import interrupts_held
 from gbrank.data.documents import Documents
@@ -215,7 +215,7 @@ class _Blocks(xgb.DataIter):
         """Begin anew."""
         self._blocks = dense_blocks(self._X)
 
-    def next(self, input_data: Callable[..., Any]) -> bool:
+    def next(self, input_data: Function) -> bool:
         """Give the next rows, if there are any."""
         if (block := next(self._blocks, None)) is not None:
             input_data(data=block, **self._columns)
