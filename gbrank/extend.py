@@ -35,8 +35,9 @@ from .measures.measure_registry import register_measure
 from .numerics.vectors import bound_steps, size_as_curvature, to_score_units
 from .objectives.autodiff import AutodiffObjective, autodiff_objective
 from .objectives.check_gradient import check_gradient
-from .objectives.objective import Facts, KernelObjective, MeasureObjective, Objective, OnLabel
+from .objectives.objective import Facts, KernelObjective, MeasureObjective, Objective
 from .objectives.objective_registry import CustomObjective, custom_objective, register_objective
+from .objectives.on_label import OnLabel
 
 __all__ = [
     "AutodiffObjective",

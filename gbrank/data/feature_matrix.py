@@ -81,12 +81,11 @@ def objects_of(X: Any) -> Features:
 
 def n_rows(X: Any) -> int:
     """Count the rows of a table."""
-    column = next(iter(X.values()), ()) if isinstance(X, Mapping) else X
-    if hasattr(column, "shape"):
-        return int(column.shape[0])
-    if not hasattr(column, "__len__"):
+    by_name = isinstance(X, Mapping) and not sp.issparse(X)  # SciPy's DOK is a mapping, too
+    column = next(iter(X.values()), ()) if by_name else X
+    if not getattr(column, "shape", hasattr(column, "__len__")):
         raise ArgumentTypeError("X", "must be an array or a data frame", quoted(X))
-    return len(column)
+    return int(column.shape[0]) if hasattr(column, "shape") else len(column)
 
 
 def check_not_empty(shape: tuple[int, ...]) -> None:

@@ -28,7 +28,8 @@ from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import Outputs, share_among_equals, write_back
 from gbrank.measures.measure_registry import MEASURES, get_measure
 
-from .objective import Facts, Mixture, Objective, OnLabel, terms_of
+from .objective import Facts, Mixture, Objective, terms_of
+from .on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"

@@ -160,8 +160,9 @@ def test_comparing_runs(
         "map",
         "all",
     ]
-    monkeypatch.setattr("gbrank.data.text_files._read_stdin", Path(runs[1]).read_bytes)
-    piped = json.loads(output("evaluate", qrels, "--run", runs[0], "-", "--json"))
+    with Path(runs[1]).open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        piped = json.loads(output("evaluate", qrels, "--run", runs[0], "-", "--json"))
     means = {row["ranker"]: row["mean"] for row in content["test"] if row["metric"] == "map"}
     assert {row["ranker"]: row["mean"] for row in piped["test"] if row["metric"] == "map"} == {
         runs[0]: means[runs[0]], "-": means[runs[1]],

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, Queries
 from gbrank.data.sampling import sampled
 from gbrank.distributed import DaskGBRanker
-from gbrank.objectives.objective import OnLabel
+from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric
 from on_workers import LEAVES, QID, X, Y, dask
 

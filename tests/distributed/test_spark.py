@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, LambdaRank, Mixture, Multiplier
 from gbrank.extend import custom_objective
-from gbrank.objectives.objective import OnLabel
+from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import geometric, staircase
 from on_workers import LEAVES, QID, X, Y
 

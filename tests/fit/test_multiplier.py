@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from gbrank import GBRanker, LambdaRank, Mixture, Multiplier, get_objective, make_cubic
 from gbrank.fit.rounds import Round
-from gbrank.objectives.objective import OnLabel
+from gbrank.objectives.on_label import OnLabel
 
 X, Y, QID = make_cubic(80, n_documents=12, n_features=6, random_state=0)
 MARGIN = np.digitize(X[:, 0], [-0.6, -0.2, 0.2, 0.6]).astype(float)

@@ -23,7 +23,7 @@ from gbrank import (
 from gbrank.boosters.staged_objective import StagedObjective
 from gbrank.data.documents import Documents
 from gbrank.extend import Measure
-from gbrank.objectives.objective import OnLabel
+from gbrank.objectives.on_label import OnLabel
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
 RNG = np.random.default_rng(0)

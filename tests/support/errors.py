@@ -23,7 +23,7 @@ import errors_of_rankers
 import gbrank
 from exports import exported
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.objectives.objective import OnLabel
+from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import constant, join, linear
 
 # Arguments, and the code that goes wrong; X, y and qid are good.
