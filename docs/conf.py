@@ -49,7 +49,10 @@ OF_SCIKIT_LEARN = [
     *(f"set_{method}_request" for method in ("fit", "partial_fit", "predict", "score", "split")),
 ]
 # Properties that the docstring of their class lists among the attributes.
-LISTED = ["sigmas", "booster_", "feature_importances_", "feature_names_in_", "n_features_in_"]
+LISTED = [
+    "sigmas", "booster_", "feature_importances_", "feature_names_in_", "n_features_in_",
+    "training_data_",
+]  # fmt: skip
 autodoc_default_options = {"exclude-members": ", ".join([*OF_SCIKIT_LEARN, *LISTED])}
 autodoc_typehints = "none"  # the docstrings say what is taken, with shapes and units
 autosummary_generate = True
